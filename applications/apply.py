@@ -1,7 +1,8 @@
-"""The page /apply/<id>: the application form of a vacancy, for sites without one of their own (APPLY_PAGES).
+"""The page /apply/<id>: the application form of a vacancy, for sites without one of their own
+(APPLY_PAGES).
 
-It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go through
-`submit_application` (docs/decisions.md #172).
+It works without JavaScript. With it, form.js takes the form over and posts to the API. Both go
+through `submit_application` (docs/decisions.md #172).
 """
 
 import json
@@ -65,12 +66,23 @@ SENT = "sent"  # parameter of the URL, which apply.js sets
 INTERNAL = ("_", CSRF)
 # What form.js imports. Browsers load them at once, not one after the other.
 MODULES = (
-    "fields", "loading", "proof", "render", "requests", "sha256", "submission", "validation", "view", "words",
-)  # fmt: skip
+    "fields",
+    "loading",
+    "proof",
+    "render",
+    "requests",
+    "sha256",
+    "submission",
+    "validation",
+    "view",
+    "words",
+)
 
 
 class Session(SessionAuthentication):
-    """The session of a page. `_owner` checks the CSRF token, because an applicant needs no account."""
+    """The session of a page. `_owner` checks the CSRF token, because an
+    applicant needs no account.
+    """
 
     def enforce_csrf(self, request: Request) -> None:
         pass
@@ -86,7 +98,9 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
         return _thanks(request, sent)
     viewer = Request(request, authenticators=[Session()])
     try:
-        vacancy = find_published(viewer, pk, Vacancy.objects.with_form().select_related("brand"), at=at)
+        vacancy = find_published(
+            viewer, pk, Vacancy.objects.with_form().select_related("brand"), at=at
+        )
     except NotFound:
         return _closed(request)
     if vacancy.apply_url:
@@ -166,10 +180,13 @@ class _Page:
         except ClosedError:
             return _closed(self.request)
         except (KeyInUseError, KeyReusedError):
-            return self._refuse([("", _("Your application is being processed. Send it again."))], 409)
+            return self._refuse(
+                [("", _("Your application is being processed. Send it again."))], 409
+            )
         except ProofRequiredError:
             text = _(
-                "This vacancy receives many applications at the moment, and a check against robots needs "
+                "This vacancy receives many applications at the moment, and a check against "
+                "robots needs "
                 "JavaScript. Turn JavaScript on, or try again in an hour."
             )
             return self._refuse([("", text)], 429)
@@ -195,7 +212,9 @@ class _Page:
         self.source = post.get(SOURCE, "")[:SOURCE_MAX]
 
     def _owner(self) -> User | None:
-        """Return the account if the form has its CSRF token: otherwise, another site may have sent it."""
+        """Return the account if the form has its CSRF token:
+        otherwise, another site may have sent it.
+        """
         if self.account is None:
             return None
         check = CSRFCheck(lambda request: HttpResponse())
@@ -204,9 +223,12 @@ class _Page:
         return None if refusal else self.account
 
     def _key(self, values: JsonObject, files: Mapping[str, UploadedFile]) -> str:
-        """Return the Idempotency-Key. Sending the same page twice stores one application. What was changed
-        after a return to the page has another key."""
-        content = json.dumps([self.nonce, values, [[name, file.size] for name, file in files.items()]])
+        """Return the Idempotency-Key. Sending the same page twice stores one application. What was
+        changed after a return to the page has another key.
+        """
+        content = json.dumps(
+            [self.nonce, values, [[name, file.size] for name, file in files.items()]]
+        )
         return sha256(content.encode()).hexdigest()
 
     def _refuse(
@@ -225,7 +247,12 @@ class _Page:
         self, errors: list[tuple[str, str]], status: int, *, is_form_changed: bool = False
     ) -> HttpResponse:
         token = get_token(self.request) if self.account else ""
-        hidden = {VERSION: self.form.version, NONCE: secrets.token_hex(16), SOURCE: self.source, CSRF: token}
+        hidden = {
+            VERSION: self.form.version,
+            NONCE: secrets.token_hex(16),
+            SOURCE: self.source,
+            CSRF: token,
+        }
         context = {
             "vacancy": self.vacancy,
             "form": form_context(
@@ -258,8 +285,9 @@ def _language(request: HttpRequest, default: str) -> str:
 
 
 def _sent(request: HttpRequest, pk: str) -> Application | None:
-    """Return the application to the vacancy `pk` that apply.js has sent: loading the page again must not show
-    an empty form. Its reference is no secret, so it does not show who applied."""
+    """Return the application to the vacancy `pk` that apply.js has sent: loading the page again
+    must not show an empty form. Its reference is no secret, so it does not show who applied.
+    """
     reference = request.GET.get(SENT, "")
     if request.method == "POST" or not (reference.isascii() and reference.isalnum()):
         return None
@@ -267,7 +295,9 @@ def _sent(request: HttpRequest, pk: str) -> Application | None:
     return next((row for row in rows if str(row.vacancy_id) == pk), None)
 
 
-def _thanks(request: HttpRequest, application: Application, *, receipt_to: str = "") -> HttpResponse:
+def _thanks(
+    request: HttpRequest, application: Application, *, receipt_to: str = ""
+) -> HttpResponse:
     context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
     with translation.override(_language(request, application.language)):
         response = render(request, "applications/apply/thanks.html", context)
@@ -284,7 +314,9 @@ def _elsewhere(request: HttpRequest, vacancy: Vacancy) -> HttpResponse:
 
 
 def _closed(request: HttpRequest) -> HttpResponse:
-    """Return the same page for a vacancy that is unknown or hidden, and for one without applications."""
+    """Return the same page for a vacancy that is unknown or hidden, and for one without
+    applications.
+    """
     return _in_language_of(request, "applications/apply/closed.html", {}, 404)
 
 
@@ -302,7 +334,9 @@ def _in_language_of(
 
 
 def _format_error(error: AnswerError) -> tuple[str, str]:
-    """Return (name of the field or "", message) of `error`. The pointer /values/regimes/0 is of regimes."""
+    """Return (name of the field or "", message) of `error`.
+    The pointer /values/regimes/0 is of regimes.
+    """
     parts = error.pointer.split("/")
     name = parts[2] if len(parts) > 2 and parts[1] == "values" else ""
     if name == HONEYPOT:  # a program of the applicant's may have filled it in; it is empty again

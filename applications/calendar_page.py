@@ -1,6 +1,8 @@
-"""The address at which the calendar of a colleague reads their interviews, and the page that gives it.
+"""The address at which the calendar of a colleague reads their interviews, and the page that gives
+it.
 
-The calendar has names of applicants: programs read it again, and so follow erasures, unlike an email.
+The calendar has names of applicants: programs read it again, and so follow erasures, unlike an
+email.
 """
 
 import secrets
@@ -28,7 +30,14 @@ from jobsite.types import UserRequest
 from vacancies.access import scope_to_brands
 
 BEFORE, AFTER = timedelta(days=30), timedelta(days=180)
-NAMES = ("given_name", "family_name", "email", "user__username", "user__first_name", "user__last_name")
+NAMES = (
+    "given_name",
+    "family_name",
+    "email",
+    "user__username",
+    "user__first_name",
+    "user__last_name",
+)
 COLUMNS = (
     *(
         "uid",
@@ -47,8 +56,9 @@ READ_EVERY = timedelta(hours=1)  # how exactly `read_at` is kept
 @signed_in
 @require_http_methods(["GET", "HEAD", "POST"])
 def calendar_address(request: UserRequest) -> HttpResponse:
-    """Offer an address; POST makes a new one, which ends the old one, or with `end` only ends it. It is shown
-    once: only its digest is stored."""
+    """Offer an address; POST makes a new one, which ends the old one, or with `end` only ends it.
+    It is shown once: only its digest is stored.
+    """
     user = request.user
     if not may_have_calendar(user):
         return render(request, "403.html", status=403)  # in the language of the account
@@ -74,8 +84,9 @@ def calendar_address(request: UserRequest) -> HttpResponse:
 
 @require_safe
 def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
-    """Send the interviews of the colleague with this address, as they are now. Respond with 404 if the
-    address ended, or the account may not read applications any more."""
+    """Send the interviews of the colleague with this address, as they are now. Respond with 404 if
+    the address ended, or the account may not read applications any more.
+    """
     found = CalendarFeed.objects.select_related("user").filter(digest=_digest(secret)).first()
     if found is None or not may_have_calendar(found.user):
         raise Http404

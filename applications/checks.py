@@ -1,4 +1,6 @@
-"""System checks of the virus scanner, retention, erasure and emails (manage.py check, check --deploy)."""
+"""System checks of the virus scanner, retention, erasure and emails (manage.py check, check
+--deploy).
+"""
 
 import os
 from datetime import date, timedelta
@@ -17,13 +19,16 @@ from applications.submissions.files import missing_newest
 from jobsite.ops.checks import register_content_check
 
 WAIT_MAX = timedelta(minutes=10)
-PDFJS, PDFJS_RELEASED = "6.5.438", date(2026, 11, 1)  # applications/static/applications/vendor/pdfjs
+# applications/static/applications/vendor/pdfjs.
+PDFJS, PDFJS_RELEASED = "6.5.438", date(2026, 11, 1)
 PDFJS_AGE_MAX = timedelta(days=183)
 
 
 @register(Tags.security)
 def antivirus_is_valid(**kwargs: object) -> list[CheckMessage]:
-    """Report an address of a virus scanner that cannot be used. Every file would be stored without a scan."""
+    """Report an address of a virus scanner that cannot be used.
+    Every file would be stored without a scan.
+    """
     if not settings.ANTIVIRUS:
         return []
     try:
@@ -62,7 +67,10 @@ def applications_expire() -> list[CheckMessage]:
     return [
         Warning(
             "Applications are never deleted.",
-            hint="Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily (jobsite-purge.timer).",
+            hint=(
+                "Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily "
+                "(jobsite-purge.timer)."
+            ),
             id="jobsite.W016",
         )
     ]
@@ -70,7 +78,9 @@ def applications_expire() -> list[CheckMessage]:
 
 @register_content_check
 def files_are_there() -> list[CheckMessage]:
-    """Report a PRIVATE_ROOT without the newest files: another folder, or one that is not mounted."""
+    """Report a PRIVATE_ROOT without the newest files:
+    another folder, or one that is not mounted.
+    """
     missing, count = missing_newest()
     if missing < count or not count:
         return []
@@ -85,14 +95,17 @@ def files_are_there() -> list[CheckMessage]:
 
 @register_content_check
 def pdf_viewer_is_new() -> list[CheckMessage]:
-    """Report a pdf.js that has probably known holes. It reads what applicants send, but without an origin."""
+    """Report a pdf.js that has probably known holes.
+    It reads what applicants send, but without an origin.
+    """
     if timezone.localdate() - PDFJS_RELEASED <= PDFJS_AGE_MAX:
         return []
     if not SubmissionFile.objects.filter(kind="pdf").exists():
         return []
     return [
         Warning(
-            f"pdf.js {PDFJS}, which shows the PDFs of applicants, was released on {PDFJS_RELEASED}.",
+            f"pdf.js {PDFJS}, which shows the PDFs of applicants, was released on "
+            f"{PDFJS_RELEASED}.",
             hint="Update the site. If there is no newer checkout: make pdfjs PDFJS=<version>.",
             id="jobsite.W037",
         )
@@ -106,7 +119,8 @@ def senders_are_allowed() -> list[CheckMessage]:
     site = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
     return [
         Warning(
-            f"The emails of {mail.brand} are sent from {site}: {mail.sender_address} is of no domain of "
+            f"The emails of {mail.brand} are sent from {site}: {mail.sender_address} is of no "
+            "domain of "
             "SENDER_DOMAINS.",
             hint=f"Allowed: {', '.join(sender_domains())}.",
             id="jobsite.W034",

@@ -1,7 +1,7 @@
 """Applications as CSV and XLSX, with the answers as columns. The server stores nothing.
 
-Applications of different forms share the column of a field that has the same name in both. A heading that two
-fields have is followed by the name of the field.
+Applications of different forms share the column of a field that has the same name in both. A
+heading that two fields have is followed by the name of the field.
 """
 
 from collections import Counter
@@ -34,8 +34,10 @@ class ApplicationTable:
     language: str
 
     def batches(self) -> Iterator[list[list[Cell]]]:
-        """Yield the headings, then the rows in batches. Applications that were erased in the meantime are
-        left out. The language is active during a batch only: a streamed response outlives the request's."""
+        """Yield the headings, then the rows in batches. Applications that were erased in the
+        meantime are left out. The language is active during a batch only: a streamed response
+        outlives the request's.
+        """
         with translation.override(self.language):
             fields = self._fields()
             yield [[*_headings(), *_labels(fields), _("Other values")]]
@@ -46,17 +48,23 @@ class ApplicationTable:
                 yield [self._row(found[pk], fields) for pk in pks if pk in found]
 
     def _fields(self) -> dict[str, str]:
-        """Return the label of each field by name, in the order of the forms, the newest form first."""
+        """Return the label of each field by name, in the order of the forms, the
+        newest form first.
+        """
         snapshots: set[int] = set()
         for start in range(0, len(self.pks), BATCH):
             pks = self.pks[start : start + BATCH]
-            used = FormSnapshot.objects.filter(submissions__application__in=pks).values_list("pk", flat=True)
+            used = FormSnapshot.objects.filter(submissions__application__in=pks).values_list(
+                "pk", flat=True
+            )
             snapshots.update(used.distinct())
         found: dict[str, str] = {}
         for snapshot in FormSnapshot.objects.filter(pk__in=snapshots).order_by("-pk"):
             for _path, field in walk(snapshot.sections):
                 label = field["label"]
-                found.setdefault(field["name"], label["label"] if isinstance(label, dict) else label)
+                found.setdefault(
+                    field["name"], label["label"] if isinstance(label, dict) else label
+                )
         return found
 
     def _row(self, application: Application, fields: dict[str, str]) -> list[Cell]:
@@ -72,10 +80,23 @@ class ApplicationTable:
 
 def _headings() -> list[str]:
     return [
-        _("Number"), _("Reference"), _("Applied"), _("Vacancy"), _("Number of the vacancy"), _("Stage"),
-        _("Name"), _("E-mail address"), _("Telephone number"), _("Language"), _("Rating"), _("New"),
-        _("Applied again"), _("Withdrawn"), _("Source"), _("Reason"),
-    ]  # fmt: skip
+        _("Number"),
+        _("Reference"),
+        _("Applied"),
+        _("Vacancy"),
+        _("Number of the vacancy"),
+        _("Stage"),
+        _("Name"),
+        _("E-mail address"),
+        _("Telephone number"),
+        _("Language"),
+        _("Rating"),
+        _("New"),
+        _("Applied again"),
+        _("Withdrawn"),
+        _("Source"),
+        _("Reason"),
+    ]
 
 
 def _labels(fields: dict[str, str]) -> list[str]:
@@ -107,7 +128,11 @@ def _values(application: Application, submission: Submission | None) -> list[Cel
 
 def _rows() -> ApplicationQuerySet:
     titles = Prefetch("vacancy", Vacancy.objects.only("title"))  # not its texts
-    rows = Application.objects.with_stage().with_reason().select_related("user", "submission__snapshot")
+    rows = (
+        Application.objects.with_stage()
+        .with_reason()
+        .select_related("user", "submission__snapshot")
+    )
     return rows.prefetch_related("submission__files", titles)
 
 

@@ -22,8 +22,10 @@ from jobsite.accounts import roles
 @accounts.page
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Let the owner of the mailbox choose a password or an identity provider; or accept with the account that
-    has the address already. The page may say that there is one: whoever has the link reads the mailbox."""
+    """Let the owner of the mailbox choose a password or an identity provider; or accept with the
+    account that has the address already. The page may say that there is one: whoever has the link
+    reads the mailbox.
+    """
     found = invitation_of(token, at=timezone.now())
     try:
         response = _answer(request, found) if found else _gone(request)
@@ -62,7 +64,12 @@ def _answer(request: HttpRequest, found: Invitation) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, found: Invitation, *, step: str, form: BaseForm | None = None, status: int = 200
+    request: HttpRequest,
+    found: Invitation,
+    *,
+    step: str,
+    form: BaseForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     context = {
         "heading": _("Your invitation"),
@@ -78,5 +85,9 @@ def _page(
 
 
 def _gone(request: HttpRequest) -> HttpResponse:
-    context = {"heading": _("This link is not valid"), "step": "gone", "days": Invitation.MAX_AGE.days}
+    context = {
+        "heading": _("This link is not valid"),
+        "step": "gone",
+        "days": Invitation.MAX_AGE.days,
+    }
     return render(request, "registration/invitation.html", context, status=404)

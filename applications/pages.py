@@ -1,4 +1,6 @@
-"""The pages of applicants: their applications, opened with their account or with the link of a receipt."""
+"""The pages of applicants: their applications, opened with their account or with the link of a
+receipt.
+"""
 
 import json
 import logging
@@ -52,11 +54,13 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def by_link(view: View) -> View:
-    """Call `view` with the application that the token of the URL opens. The URL grants access: whoever has it
-    reads the mailbox of the applicant. A POST records that; a GET does not, because mail scanners open links.
+    """Call `view` with the application that the token of the URL opens. The URL grants access:
+    whoever has it reads the mailbox of the applicant. A POST records that; a GET does not, because
+    mail scanners open links.
 
-    The Referer has no path: other pages must not see the token. It is not left out, because browsers then
-    send `Origin: null` with forms, which the CSRF protection refuses (docs/decisions.md #161).
+    The Referer has no path: other pages must not see the token. It is not left out, because
+    browsers then send `Origin: null` with forms, which the CSRF protection refuses
+    (docs/decisions.md #161).
     """
 
     @accounts.page
@@ -99,7 +103,9 @@ def signed_in(view: View) -> View:
 
 
 def by_its_owner(view: View) -> View:
-    """Let only its user manage an application that belongs to an account: others may have the link, too."""
+    """Let only its user manage an application that belongs to an account:
+    others may have the link, too.
+    """
 
     @wraps(view)
     def answer(
@@ -116,13 +122,16 @@ def _is_manageable(request: HttpRequest, application: Application) -> bool:
     return application.user_id in (None, request.user.pk)
 
 
-# --- One application -------------------------------------------------------------------------------
+# --- One application ------------------------------------------------------------------------------
 
 
 @get_or_post
-def receipt(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
-    """Show the application, after a button that confirms the address. The form of the button posts to its
-    own URL, so that browsers keep #interviews."""
+def receipt(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
+    """Show the application, after a button that confirms the address. The form of the button posts
+    to its own URL, so that browsers keep #interviews.
+    """
     if request.method == "POST":
         return redirect(base)
     if application.verified_at is None:
@@ -194,7 +203,9 @@ def _summary_of(application: Application, at: datetime) -> dict[str, object]:
 def _invitations(application: Application, at: datetime) -> QuerySet[Participant]:
     """Return the invitations of the applicant to interviews that have not ended."""
     coming = application.history.visible().interviews(since=at)
-    rows = Participant.objects.filter(entry__in=coming, user=None).select_related("entry__application")
+    rows = Participant.objects.filter(entry__in=coming, user=None).select_related(
+        "entry__application"
+    )
     return rows.order_by("entry__planned_at", "pk")
 
 
@@ -214,8 +225,9 @@ def _offers(application: Application, at: datetime) -> list[dict[str, object]]:
 
 
 def _offer(request: HttpRequest, application: Application) -> dict[str, object]:
-    """Return what the page of a link offers. It may say whether an account has the address: whoever opened
-    the link reads its mailbox."""
+    """Return what the page of a link offers. It may say whether an account has the address: whoever
+    opened the link reads its mailbox.
+    """
     if application.user_id:
         return {"offer": "own" if application.user_id == request.user.pk else "sign in"}
     others = Application.objects.unclaimed(application.email).exclude(pk=application.pk).count()
@@ -230,12 +242,16 @@ def _offer(request: HttpRequest, application: Application) -> dict[str, object]:
 
 @by_its_owner
 @require_POST
-def reply(request: HttpRequest, application: Application, *, base: str, **place: object) -> HttpResponse:
+def reply(
+    request: HttpRequest, application: Application, *, base: str, **place: object
+) -> HttpResponse:
     """Record the posted answer to an invitation to an interview."""
     at = timezone.now()
     entry, answer = request.POST.get("interview", ""), request.POST.get("reply", "")
     answers = (Participant.Reply.ACCEPTED, Participant.Reply.DECLINED)
-    invited = _invitations(application, at).filter(entry=int(entry)) if ID.fullmatch(entry) else None
+    invited = (
+        _invitations(application, at).filter(entry=int(entry)) if ID.fullmatch(entry) else None
+    )
     participant = invited.first() if invited is not None else None
     if participant is None or answer not in answers:
         raise Http404
@@ -256,7 +272,9 @@ def choose_time(
     if not all(map(ID.fullmatch, names)):
         raise Http404
     offer, slot = map(int, names)
-    found = Slot.objects.filter(pk=slot, set__offers=offer, set__offers__application=application).first()
+    found = Slot.objects.filter(
+        pk=slot, set__offers=offer, set__offers__application=application
+    ).first()
     if found is None:
         raise Http404
     try:
@@ -268,12 +286,16 @@ def choose_time(
         error = _("This time can no longer be chosen.")
     else:
         return redirect(f"{base}#interviews")
-    return _application(request, application, base=base, is_by_link=is_by_link, error=error, status=409)
+    return _application(
+        request, application, base=base, is_by_link=is_by_link, error=error, status=409
+    )
 
 
 @by_its_owner
 @get_or_post
-def withdraw(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
+def withdraw(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
     """Ask for a confirmation, then withdraw the application."""
     if request.method == "POST":
         try:
@@ -295,7 +317,9 @@ def withdraw(request: HttpRequest, application: Application, *, base: str, is_by
 
 @by_its_owner
 @get_or_post
-def delete(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
+def delete(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
     """Ask for a confirmation, then delete the application and all its data."""
     error: StrOrPromise = ""
     if request.method == "POST":
@@ -323,14 +347,19 @@ def _not_recorded(failure: OSError) -> StrOrPromise:
 
 @by_its_owner
 @require_POST
-def consent(request: HttpRequest, application: Application, *, base: str, is_by_link: bool) -> HttpResponse:
+def consent(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
     """Take the answer to the question whether the application may be stored. "No" erases it."""
     place: JsonObject = {"base": base, "is_by_link": is_by_link}
     given = request.POST.get("answer")
     if given not in ("yes", "no"):
         return _application(request, application, **place, error=_("Answer yes or no."), status=422)
     must_erase = operations.answer(
-        application=application, is_agreed=given == "yes", base_url=base_url(request), at=timezone.now()
+        application=application,
+        is_agreed=given == "yes",
+        base_url=base_url(request),
+        at=timezone.now(),
     )
     if not must_erase:
         return redirect(base)
@@ -361,7 +390,7 @@ def deleted(request: HttpRequest) -> HttpResponse:
     return render(request, "applications/deleted.html", {"heading": _("Your data was deleted")})
 
 
-# --- From the link to an account ---------------------------------------------------------------------
+# --- From the link to an account ------------------------------------------------------------------
 
 
 @get_or_post
@@ -376,16 +405,25 @@ def create_account(
     if request.method == "POST" and form.is_valid():
         password = form.cleaned_data["new_password1"]
         try:
-            user = operations.create_account(proven=application, password=password, at=timezone.now())
+            user = operations.create_account(
+                proven=application, password=password, at=timezone.now()
+            )
         except operations.AccountExistsError:
             return redirect(base)
         return accounts.enter(request, user, reverse("account"))
-    context = {"heading": _("Create an account"), "form": form, "base": base, "username": user.username}
+    context = {
+        "heading": _("Create an account"),
+        "form": form,
+        "base": base,
+        "username": user.username,
+    }
     return render(request, "applications/create_account.html", context)
 
 
 @require_POST
-def claim(request: HttpRequest, application: Application, *, base: str, **place: object) -> HttpResponse:
+def claim(
+    request: HttpRequest, application: Application, *, base: str, **place: object
+) -> HttpResponse:
     """Add the applications from the address of the link to the account of the signed-in user."""
     if not request.user.is_authenticated:
         return redirect(base)
@@ -394,7 +432,7 @@ def claim(request: HttpRequest, application: Application, *, base: str, **place:
     return redirect("account")
 
 
-# --- The account -------------------------------------------------------------------------------------
+# --- The account ----------------------------------------------------------------------------------
 
 
 @signed_in
@@ -425,7 +463,9 @@ def export_account(request: UserRequest) -> HttpResponse:
 @signed_in
 @get_or_post
 def delete_account(request: UserRequest) -> HttpResponse:
-    """Ask for the password, then delete the account of the current user with all its applications."""
+    """Ask for the password, then delete the account of the current user with
+    all its applications.
+    """
     user = request.user
     form = accounts.PasswordForm(request, request.POST if request.method == "POST" else None)
     context = {"heading": _("Delete your account?"), "form": form, "user": user}

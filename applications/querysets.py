@@ -38,17 +38,19 @@ _ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 def folded_address(address: str) -> str:
     """Return an e-mail address for comparison: without the case of ASCII letters, and nothing else.
 
-    Whoever reads a mailbox gets the applications of its address. Unicode's case folding and normal forms make
-    addresses of different mailboxes equal (x@straße.example and x@strasse.example; CVE-2019-19844).
+    Whoever reads a mailbox gets the applications of its address. Unicode's case folding and normal
+    forms make addresses of different mailboxes equal (x@straße.example and x@strasse.example;
+    CVE-2019-19844).
     """
     return address.strip().translate(_ASCII_LOWER)
 
 
 def mailbox(address: str) -> str:
-    """Return the mailbox that `address` probably reaches, to count emails and for nothing else: its owner is
-    known only to its server. What follows a "+" is a tag of the reader's (RFC 5233), Gmail ignores dots, and
-    some providers have several domains. Addresses of different mailboxes may be equal here, as those that
-    Unicode folds alike."""
+    """Return the mailbox that `address` probably reaches, to count emails and for nothing else: its
+    owner is known only to its server. What follows a "+" is a tag of the reader's (RFC 5233), Gmail
+    ignores dots, and some providers have several domains. Addresses of different mailboxes may be
+    equal here, as those that Unicode folds alike.
+    """
     local, _at, domain = unicodedata.normalize("NFKC", address.strip()).casefold().rpartition("@")
     local = _QUOTING.sub("", local)
     local = local.partition("+")[0] or local
@@ -64,8 +66,9 @@ _NO_DIGIT = re.compile("[^0-9]")
 
 
 def phone_digits(phone: str) -> str:
-    """Return a telephone number for comparison: its last digits, which are the same with and without the code
-    of the country. "" if there are too few."""
+    """Return a telephone number for comparison: its last digits, which are the same with and
+    without the code of the country. "" if there are too few.
+    """
     digits = _NO_DIGIT.sub("", phone)
     return digits[-PHONE_DIGITS:] if len(digits) >= PHONE_DIGITS_MIN else ""
 
@@ -78,7 +81,9 @@ def accounts_with(address: str) -> list[User]:
     named = models.Q(username__iexact=folded) | models.Q(email__iexact=folded)
     rows = get_user_model()._default_manager.filter(named).order_by("pk")
     # Databases differ in which other letters they consider equal.
-    return [user for user in rows if folded in map(folded_address, (user.get_username(), user.email))]
+    return [
+        user for user in rows if folded in map(folded_address, (user.get_username(), user.email))
+    ]
 
 
 def _has(*columns: str, word: str) -> Q:
@@ -97,7 +102,9 @@ class ApplicationQuerySet(models.QuerySet):
         return self.filter(user=user)
 
     def from_address(self, address: str) -> Self:
-        """The applications that were sent with the e-mail address `address`; none if it is empty."""
+        """The applications that were sent with the e-mail address `address`;
+        none if it is empty.
+        """
         folded = folded_address(address)
         return self.filter(email_folded=folded) if folded else self.none()
 
@@ -129,14 +136,17 @@ class ApplicationQuerySet(models.QuerySet):
         late = Q(pk__in=[])
         for stage, days in stages.filter(remind_days__gt=0).values_list("pk", "remind_days"):
             late |= Q(stage=stage, at__lt=days_after(at, -days))
-        later = Q(at__gt=models.OuterRef("at")) | Q(at=models.OuterRef("at"), pk__gt=models.OuterRef("pk"))
+        later = Q(at__gt=models.OuterRef("at")) | Q(
+            at=models.OuterRef("at"), pk__gt=models.OuterRef("pk")
+        )
         newer = changes.filter(later, application=models.OuterRef("application"))
         latest = changes.filter(late).exclude(models.Exists(newer))
         return self.filter(withdrawn_at=None, pk__in=latest.values("application"))
 
     def pay_not_told(self) -> Self:
-        """Those to vacancies in PAY_TOLD_IN of which neither the vacancy nor an email that was sent states
-        the pay."""
+        """Those to vacancies in PAY_TOLD_IN of which neither the vacancy nor an email that was sent
+        states the pay.
+        """
         emails = self.model._meta.get_field("messages").related_model._default_manager
         vacancies = self.model._meta.get_field("vacancy").related_model._default_manager
         told = emails.filter(application=models.OuterRef("pk"), has_pay=True, state="sent")
@@ -155,21 +165,23 @@ class ApplicationQuerySet(models.QuerySet):
         return self._with_latest_change(reason_id="reason", reason_name="reason__name")
 
     def with_latest_change(self) -> Self:
-        """Annotate `change_id`, the id of the latest stage change. Pages send it along, so that a change by
-        somebody else in the meantime is noticed."""
+        """Annotate `change_id`, the id of the latest stage change. Pages send it along, so that a
+        change by somebody else in the meantime is noticed.
+        """
         return self._with_latest_change(change_id="pk")
 
     def _with_latest_change(self, **columns: str) -> Self:
         """Annotate columns of the latest stage change, each with a name."""
         changes = self.model._meta.get_field("changes").related_model._default_manager
         latest = changes.filter(application=models.OuterRef("pk")).order_by("-at", "-pk")
-        return self.annotate(**{
-            name: models.Subquery(latest.values(column)[:1]) for name, column in columns.items()
-        })  # fmt: skip
+        return self.annotate(
+            **{name: models.Subquery(latest.values(column)[:1]) for name, column in columns.items()}
+        )
 
     def undecided_since(self, at: datetime) -> Self:
-        """The applications that are not withdrawn, and whose latest stage, or none, is from before `at` and
-        decides nothing."""
+        """The applications that are not withdrawn, and whose latest stage, or none, is from before
+        `at` and decides nothing.
+        """
         changes = self.model._meta.get_field("changes").related_model
         stages = changes._meta.get_field("stage").related_model._default_manager
         decided = stages.exclude(kind="open").values("pk")
@@ -186,9 +198,12 @@ class ApplicationQuerySet(models.QuerySet):
         return self.order_by("-created_at", "-pk")
 
     def with_visible_status(self) -> Self:
-        """Prefetch everything that an API item shows, in a fixed number of queries: stage changes, visible
-        steps, and the vacancies with their related rows."""
-        related = {name: self.model._meta.get_field(name).related_model for name in ("changes", "history")}
+        """Prefetch everything that an API item shows, in a fixed number of queries: stage changes,
+        visible steps, and the vacancies with their related rows.
+        """
+        related = {
+            name: self.model._meta.get_field(name).related_model for name in ("changes", "history")
+        }
         vacancies = self.model._meta.get_field("vacancy").related_model._default_manager
         changes = related["changes"]._default_manager.select_related("stage__status")
         return self.prefetch_related(
@@ -202,9 +217,10 @@ class ApplicationQuerySet(models.QuerySet):
         )
 
     def matching(self, words: str) -> Self:
-        """The applications that contain each of the `words` in the name, address, reference or account of
-        the applicant, or in the title of the vacancy, in another form too; or that are to the vacancy with
-        this id. Raise ValidationError if the words are too many."""
+        """The applications that contain each of the `words` in the name, address, reference or
+        account of the applicant, or in the title of the vacancy, in another form too; or that are
+        to the vacancy with this id. Raise ValidationError if the words are too many.
+        """
         found = self
         for word in search_words(words):
             found = found.filter(self._with_word(word.strip('"“”«»') or word))
@@ -213,7 +229,8 @@ class ApplicationQuerySet(models.QuerySet):
     def _with_word(self, word: str) -> Q:
         """Vacancies and accounts are searched once each, not once per application."""
         vacancies, accounts = (
-            self.model._meta.get_field(name).related_model._base_manager for name in ("vacancy", "user")
+            self.model._meta.get_field(name).related_model._base_manager
+            for name in ("vacancy", "user")
         )
         by_account = _has("username", "first_name", "last_name", "email", word=word)
         found = (
@@ -249,7 +266,9 @@ class HistoryQuerySet(models.QuerySet):
         return rows.filter(planned_at__lt=until) if until else rows
 
     def with_answer(self) -> Self:
-        """Annotate what is stored of the invitation of the applicant: `address`, `reply`, `replied_at`."""
+        """Annotate what is stored of the invitation of the applicant:
+        `address`, `reply`, `replied_at`.
+        """
         own = FilteredRelation("participants", condition=Q(participants__user=None))
         columns = {name: F(f"invited__{name}") for name in ("address", "reply", "replied_at")}
         return self.annotate(invited=own).annotate(**columns)
@@ -271,10 +290,12 @@ class HistoryQuerySet(models.QuerySet):
 
 
 def readers_of(vacancy: "Vacancy") -> models.QuerySet[User]:
-    """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen from the
-    vacancy)."""
+    """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen
+    from the vacancy).
+    """
     users = get_user_model()._default_manager
-    # The staff first: the permissions of an account take a query of their own, and applicants have accounts.
+    # The staff first: the permissions of an account take a query of their own, and applicants have
+    # accounts.
     staff = users.filter(is_staff=True).order_by().values("pk")
 
     def with_permission(name: str) -> models.QuerySet:

@@ -16,12 +16,14 @@ from vacancies.dates import end_of_day
 from vacancies.statistics.recording import BACKFILL, DAY, create, day_of
 from vacancies.statistics.visits import OTHER
 
-MIN_APPLICATIONS_PER_SOURCE = 5  # from which its name is kept: a rare source could point to a person
+# From which its name is kept: a rare source could point to a person.
+MIN_APPLICATIONS_PER_SOURCE = 5
 
 
 def record_days(*, at: datetime) -> int:
-    """Record the days until `at` that are missing, and again the last recorded one, which had perhaps not
-    finished. Return their number."""
+    """Record the days until `at` that are missing, and again the last recorded one, which had
+    perhaps not finished. Return their number.
+    """
     last = day_of(at)
     with transaction.atomic():
         lock_transaction("daily figures of applications")  # the name in earlier releases
@@ -41,23 +43,34 @@ def _first_day(last: date) -> date | None:
 
 
 def _rows(first: date, last: date) -> Iterator[DailyApplications]:
-    rows = Application.objects.filter(created_at__gte=start_of_day(first), created_at__lt=end_of_day(last))
-    rows = rows.annotate(day=TruncDate("created_at", tzinfo=timezone.get_default_timezone())).order_by()
-    by_source = rows.values("day", "vacancy__brand_id", "submission__source").annotate(number=Count("pk"))
+    rows = Application.objects.filter(
+        created_at__gte=start_of_day(first), created_at__lt=end_of_day(last)
+    )
+    rows = rows.annotate(
+        day=TruncDate("created_at", tzinfo=timezone.get_default_timezone())
+    ).order_by()
+    by_source = rows.values("day", "vacancy__brand_id", "submission__source").annotate(
+        number=Count("pk")
+    )
     found: Counter[tuple[date, int | None, str]] = Counter()
     named = _named_sources(first, last)
     for row in by_source:
         source = row["submission__source"] or ""
-        found[row["day"], row["vacancy__brand_id"], source if source in named else OTHER] += row["number"]
+        found[row["day"], row["vacancy__brand_id"], source if source in named else OTHER] += row[
+            "number"
+        ]
     for (day, brand, source), number in found.items():
         yield DailyApplications(day=day, brand_id=brand, source=source, received=number)
     with_options = rows.filter(vacancy__choices__isnull=False)
     names = ("day", "vacancy__brand_id", "vacancy__choices__option_id")
     for row in with_options.values(*names).annotate(number=Count("pk")):
         yield DailyApplications(
-            day=row["day"], brand_id=row["vacancy__brand_id"], option_id=row["vacancy__choices__option_id"],
-            source="", received=row["number"],
-        )  # fmt: skip
+            day=row["day"],
+            brand_id=row["vacancy__brand_id"],
+            option_id=row["vacancy__choices__option_id"],
+            source="",
+            received=row["number"],
+        )
     day = first
     while day <= last:  # the day is recorded, also without applications
         yield DailyApplications(day=day, source="", received=0)
@@ -65,9 +78,12 @@ def _rows(first: date, last: date) -> Iterator[DailyApplications]:
 
 
 def _named_sources(first: date, last: date) -> set[str]:
-    """Return the sources of these days that enough of the stored applications have; "": none was sent."""
+    """Return the sources of these days that enough of the stored applications have; "":
+    none was sent.
+    """
     used = Submission.objects.filter(
-        application__created_at__gte=start_of_day(first), application__created_at__lt=end_of_day(last)
+        application__created_at__gte=start_of_day(first),
+        application__created_at__lt=end_of_day(last),
     )
     counted = Submission.objects.filter(source__in=used.order_by().values("source").distinct())
     common = counted.order_by().values_list("source").annotate(number=Count("pk"))

@@ -1,8 +1,9 @@
-"""gunicorn's configuration: `gunicorn -c deploy/gunicorn.conf.py`, behind nginx (deploy/nginx.conf).
+"""gunicorn's configuration: `gunicorn -c deploy/gunicorn.conf.py`, behind nginx
+(deploy/nginx.conf).
 
-Environment variables set the address (BIND), the number of processes (WEB_CONCURRENCY, one per core), the
-threads per process (WEB_THREADS) and the proxies whose X-Forwarded-* headers are trusted (TRUSTED_PROXIES).
-GUNICORN_CMD_ARGS overrides any other setting for one run.
+Environment variables set the address (BIND), the number of processes (WEB_CONCURRENCY, one per
+core), the threads per process (WEB_THREADS) and the proxies whose X-Forwarded-* headers are trusted
+(TRUSTED_PROXIES). GUNICORN_CMD_ARGS overrides any other setting for one run.
 """
 
 import json
@@ -41,7 +42,8 @@ for _address in bind.split(","):
 worker_class = "gthread"  # a slow query blocks one thread, not the whole process
 workers = number("WEB_CONCURRENCY", os.environ.get("WEB_CONCURRENCY", "2"))
 threads = number("WEB_THREADS", os.environ.get("WEB_THREADS", "4"))
-preload_app = False  # a reload loads the new code, and no database connection is shared across a fork
+# A reload loads the new code, and no database connection is shared across a fork.
+preload_app = False
 max_requests = 200_000  # limits an unknown memory leak
 max_requests_jitter = 50_000  # so that workers do not restart at the same time
 worker_tmp_dir = "/dev/shm"  # the heartbeat must not wait for a disk
@@ -49,8 +51,8 @@ control_socket_disable = True
 
 # --- Timeouts ------------------------------------------------------------------------------------
 
-# Seconds without a heartbeat, which is independent of requests: a frozen worker holds its requests for that
-# long, then nginx sends them to another one. STATEMENT_TIMEOUT limits a request.
+# Seconds without a heartbeat, which is independent of requests: a frozen worker holds its requests
+# for that long, then nginx sends them to another one. STATEMENT_TIMEOUT limits a request.
 timeout = 10
 LOADING_MAX = 60  # seconds to load the site
 graceful_timeout = 30  # longer than any request takes
@@ -65,10 +67,11 @@ limit_request_line = 8190  # the same limit as nginx, which refuses longer ones
 
 
 def write_problem(sock: Any, status: int, reason: str, message: str) -> None:
-    """Send a problem document, as Django does, for a request that does not reach Django (invalid HTTP).
+    """Send a problem document, as Django does, for a request that does not reach Django (invalid
+    HTTP).
 
-    `message` is not used, because it repeats parts of the request. The path is not known here: an empty
-    `instance` refers to the request itself.
+    `message` is not used, because it repeats parts of the request. The path is not known here: an
+    empty `instance` refers to the request itself.
     """
     detail = HTTPStatus(status).description or reason
     body = json.dumps(
@@ -99,13 +102,17 @@ if os.environ.get("LOG_FORMAT", "json") == "json":
                 "timestamp": True,
             }
         },
-        "loggers": {"gunicorn.error": {"level": "INFO", "handlers": ["error_console"], "propagate": False}},
+        "loggers": {
+            "gunicorn.error": {"level": "INFO", "handlers": ["error_console"], "propagate": False}
+        },
         "root": {"level": "WARNING", "handlers": ["error_console"]},
     }
 
 
 def require_address(host: str, port: int) -> None:
-    """End with a line that names BIND if gunicorn cannot listen there. Wait for a server that is stopping."""
+    """End with a line that names BIND if gunicorn cannot listen there.
+    Wait for a server that is stopping.
+    """
     for is_last in (False, False, False, False, True):
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -121,8 +128,9 @@ def require_address(host: str, port: int) -> None:
 
 
 def on_starting(server: Any) -> None:
-    """Check the address, unless sockets are inherited, and create a folder in memory for the counters of all
-    processes, for METRICS_PORT (jobsite.ops.metrics)."""
+    """Check the address, unless sockets are inherited, and create a folder in memory for the
+    counters of all processes, for METRICS_PORT (jobsite.ops.metrics).
+    """
     if not {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys():
         for address in server.cfg.address:
             if isinstance(address, tuple):
@@ -133,7 +141,9 @@ def on_starting(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Send heartbeats while the worker loads the site, which a busy machine does not do within `timeout`."""
+    """Send heartbeats while the worker loads the site, which a busy machine does not do within
+    `timeout`.
+    """
 
     def beat() -> None:
         for _ in range(LOADING_MAX):
@@ -148,8 +158,8 @@ def post_fork(server: Any, worker: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """Keep a connection to SQLite open.
 
-    SQLite deletes its -wal and -shm files with the last connection. On a full disk, the next reader could not
-    create them again.
+    SQLite deletes its -wal and -shm files with the last connection. On a full disk, the next reader
+    could not create them again.
     """
     # the master process must not import Django
     from django.db import DatabaseError, connections

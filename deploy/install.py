@@ -1,6 +1,7 @@
 """Install a requirements file with pip and print the progress every few seconds, for the Makefile.
 
-Further arguments are options of pip. It needs only the standard library. pip's errors go to stderr unchanged.
+Further arguments are options of pip. It needs only the standard library. pip's errors go to stderr
+unchanged.
 """
 
 import re
@@ -14,17 +15,31 @@ INTERVAL = 5  # seconds between two lines
 
 
 def main(requirements: str, *options: str) -> int:
-    count = len(re.findall(r"^[\w.-]+(?:\[[^]]*\])?==", Path(requirements).read_text(), re.MULTILINE))
+    count = len(
+        re.findall(r"^[\w.-]+(?:\[[^]]*\])?==", Path(requirements).read_text(), re.MULTILINE)
+    )
     print(f"Installing the {count} packages of {requirements} ...", flush=True)
     started_at, status = time.monotonic(), ["starting pip"]
-    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
-    with subprocess.Popen([*command, *options, "-r", requirements], stdout=subprocess.PIPE, text=True) as pip:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--progress-bar",
+        "off",
+    ]
+    with subprocess.Popen(
+        [*command, *options, "-r", requirements], stdout=subprocess.PIPE, text=True
+    ) as pip:
         assert pip.stdout
 
         def read(lines=pip.stdout) -> None:
             found = 0
             for line in lines:
-                if match := re.match(r"(?:Collecting|Requirement already satisfied:) ([\w.-]+)", line):
+                if match := re.match(
+                    r"(?:Collecting|Requirement already satisfied:) ([\w.-]+)", line
+                ):
                     found += 1
                     status[0] = f"package {found} of {count}, {match[1]}"
                 elif line.startswith("Installing collected packages"):

@@ -4,5 +4,6 @@ from django.utils.translation import gettext_lazy as _
 
 class FormsStructureConfig(AppConfig):
     name = "forms_structure"
-    shared_models = ("Form", "ConsentText")  # a change raises the revision (jobsite/serving/revision.py)
+    # A change raises the revision (jobsite/serving/revision.py).
+    shared_models = ("Form", "ConsentText")
     verbose_name = _("application forms")

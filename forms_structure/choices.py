@@ -17,7 +17,9 @@ LEVELS = {
 
 
 class FieldType(TextChoices):
-    """The types of inputs. The specification defines the first five; recruiters can choose the others too."""
+    """The types of inputs. The specification defines the first five;
+    recruiters can choose the others too.
+    """
 
     TEXT = "text", _("Short text")
     SELECT = "select", _("Drop-down list")
@@ -48,8 +50,9 @@ class FieldType(TextChoices):
 
 
 class FieldRole(TextChoices):
-    """What a field says about the applicant, for this service: `/form` leaves it out, because the interface
-    fixes the keys of a field (2.9). A form has each role at most once."""
+    """What a field says about the applicant, for this service: `/form` leaves it out, because the
+    interface fixes the keys of a field (2.9). A form has each role at most once.
+    """
 
     EMAIL = "email", _("E-mail address of the applicant")
     GIVEN_NAME = "given_name", _("First name of the applicant")

@@ -10,7 +10,13 @@ from django.utils.translation import gettext
 from forms_structure import structure
 from forms_structure.choices import LEVELS, FieldType, Language
 from forms_structure.structure import CONSENT, Structure, StructureError, format_value
-from jobsite.text.html_conversion import Alteration, convert, is_escaped, unescaped, without_entities
+from jobsite.text.html_conversion import (
+    Alteration,
+    convert,
+    is_escaped,
+    unescaped,
+    without_entities,
+)
 from jobsite.types import JsonObject
 
 CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
@@ -19,16 +25,19 @@ CONSENT_KEYS = {"name", "type", "label", "required", "css", "link", "version"}
 class ParsedForm:
     """A form parsed from `data`, an array of sections in the format of the API.
 
-    `structure` is the form as it is stored, without its consent box: ours replaces it (docs/decisions.md
-    #38). `has_consent` states whether there was one, and `consent` is its label. `language` is the language
-    of its range options, or None if it has no ranges. `notes` describes what was changed; `changes` has the
-    alterations of descriptions by path.
+    `structure` is the form as it is stored, without its consent box: ours replaces it
+    (docs/decisions.md #38). `has_consent` states whether there was one, and `consent` is its label.
+    `language` is the language of its range options, or None if it has no ranges. `notes` describes
+    what was changed; `changes` has the alterations of descriptions by path.
 
-    `consent_name` is the name of the consent box in the source. `unescape` converts descriptions whose HTML
-    is escaped; without it, they are errors. Raise StructureError with all errors by path.
+    `consent_name` is the name of the consent box in the source. `unescape` converts descriptions
+    whose HTML is escaped; without it, they are errors. Raise StructureError with all errors by
+    path.
     """
 
-    def __init__(self, data: object, *, consent_name: str = CONSENT, unescape: bool = False) -> None:
+    def __init__(
+        self, data: object, *, consent_name: str = CONSENT, unescape: bool = False
+    ) -> None:
         self.unescape = unescape
         self.has_consent = False
         self.consent: object = None
@@ -61,7 +70,9 @@ class ParsedForm:
             fields.pop()
             self.has_consent, self.consent = True, last.get("label")
             for key in sorted(last.keys() - CONSENT_KEYS):
-                self.notes.append(f"the key {key} of the consent box was ignored: ours has no such key")
+                self.notes.append(
+                    f"the key {key} of the consent box was ignored: ours has no such key"
+                )
         return sections
 
     def _is_generated(self) -> bool:
@@ -80,10 +91,13 @@ class ParsedForm:
         if "description" in section and section["description"] is None:
             section["description"] = ""
         if isinstance(section.get("description"), str):
-            section["description"] = self._description(section["description"], f"{path}.description")
+            section["description"] = self._description(
+                section["description"], f"{path}.description"
+            )
         if isinstance(section.get("fields"), list):
             section["fields"] = [
-                self._field(field, f"{path}.fields.{n}") for n, field in enumerate(section["fields"])
+                self._field(field, f"{path}.fields.{n}")
+                for n, field in enumerate(section["fields"])
             ]
         return section
 
@@ -125,7 +139,8 @@ class ParsedForm:
                 field["options"] = options
         elif field.get("type") == FieldType.RANGE:
             self._faults[f"{path}.options"] = "Must be the list of levels."
-        if isinstance(field.get("conditional"), list) and depth < 100:  # structure.clean() refuses this depth
+        # structure.clean() refuses this depth.
+        if isinstance(field.get("conditional"), list) and depth < 100:
             field["conditional"] = [
                 self._field(each, f"{path}.conditional.{n}", depth + 1)
                 for n, each in enumerate(field["conditional"])

@@ -9,8 +9,9 @@ from forms_structure import structure
 
 
 class StructureField(models.JSONField):
-    """A structure (see `forms_structure.structure`). Every write, including `update()` and bulk inserts,
-    validates and sanitises it, or raises StructureError."""
+    """A structure (see `forms_structure.structure`). Every write, including `update()` and bulk
+    inserts, validates and sanitises it, or raises StructureError.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         defaults: dict[str, Any] = {"default": list, "blank": True}

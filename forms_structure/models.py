@@ -19,11 +19,13 @@ from jobsite.languages import site_language
 class Form(models.Model):
     """An application form, shared by any number of vacancies.
 
-    A form may extend another one: its sections follow those of the other. This gives a vacancy sections of
-    its own without a copy of the rest.
+    A form may extend another one: its sections follow those of the other. This gives a vacancy
+    sections of its own without a copy of the rest.
     """
 
-    name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
+    name = models.CharField(
+        _("name"), max_length=200, unique=True, help_text=_("For recruiters only.")
+    )
     language = models.CharField(
         _("language"),
         max_length=2,
@@ -73,7 +75,9 @@ class Form(models.Model):
                 name="default_form_extends_none",
                 violation_error_message=_("The site's form cannot be added after another form."),
             ),
-            models.CheckConstraint(condition=Q(language__in=Language.values), name="form_language_known"),
+            models.CheckConstraint(
+                condition=Q(language__in=Language.values), name="form_language_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -107,26 +111,35 @@ class Snapshot(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    origin = models.CharField(max_length=200, blank=True, default="")  # what created it, if not the builder
+    # What created it, if not the builder.
+    origin = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         verbose_name = _("snapshot")
         verbose_name_plural = _("snapshots")
         ordering = ["-revision"]
-        constraints = [models.UniqueConstraint("form", "revision", name="one_snapshot_per_revision")]
+        constraints = [
+            models.UniqueConstraint("form", "revision", name="one_snapshot_per_revision")
+        ]
 
     def __str__(self) -> str:
-        return gettext("%(form)s, version %(number)s") % {"form": self.form, "number": self.revision}
+        return gettext("%(form)s, version %(number)s") % {
+            "form": self.form,
+            "number": self.revision,
+        }
 
 
 class ConsentText(models.Model):
-    """A version of the text that applicants consent to, in one language: the site's, or that of a brand.
-    Versions are never changed, because a given consent refers to one by its unique number."""
+    """A version of the text that applicants consent to, in one language: the site's, or that of a
+    brand. Versions are never changed, because a given consent refers to one by its unique number.
+    """
 
     # None: the site's. No foreign key: forms know no brands, and the text outlives its brand.
     brand_number = models.BigIntegerField(null=True, blank=True, editable=False)
-    language = models.CharField(_("language"), max_length=2, choices=Language.choices, default=site_language)
+    language = models.CharField(
+        _("language"), max_length=2, choices=Language.choices, default=site_language
+    )
     version = models.PositiveIntegerField(_("version"), unique=True, editable=False)
     text = models.CharField(
         _("text"), max_length=1000, help_text=_("Label of the checkbox that applicants must tick.")
@@ -148,9 +161,14 @@ class ConsentText(models.Model):
         verbose_name_plural = _("consent texts")
         ordering = ["-version"]
         indexes = [
-            models.Index(fields=["brand_number", "language", "-version"], name="consent_texts_by_brand")
+            models.Index(
+                fields=["brand_number", "language", "-version"], name="consent_texts_by_brand"
+            )
         ]
 
     def __str__(self) -> str:
         language = self.get_language_display()
-        return gettext("%(language)s, version %(number)s") % {"language": language, "number": self.version}
+        return gettext("%(language)s, version %(number)s") % {
+            "language": language,
+            "number": self.version,
+        }

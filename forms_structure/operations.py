@@ -1,4 +1,6 @@
-"""Saves of forms. Every save creates a snapshot, and concurrent saves do not overwrite each other."""
+"""Saves of forms. Every save creates a snapshot, and concurrent saves do
+not overwrite each other.
+"""
 
 import re
 from collections.abc import Collection
@@ -28,7 +30,9 @@ class FormConflictError(Exception):
 
 
 class LostNamesError(Exception):
-    """The save would remove the field `names`, which published vacancies show, without confirmation."""
+    """The save would remove the field `names`, which published vacancies show, without
+    confirmation.
+    """
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -65,9 +69,10 @@ def create(
 
 @dataclass(frozen=True)
 class FormEdit:
-    """A new `structure` of a form and, unless they are None, another `name` and `language`. `revision` is the
-    one that the author edited. If published vacancies show the form, `giving_up` has the names of the fields
-    that may be removed; None allows all."""
+    """A new `structure` of a form and, unless they are None, another `name` and `language`.
+    `revision` is the one that the author edited. If published vacancies show the form, `giving_up`
+    has the names of the fields that may be removed; None allows all.
+    """
 
     structure: object
     name: str | None = None
@@ -79,9 +84,9 @@ class FormEdit:
 def save(form: Form, edit: FormEdit, *, author: User | None = None, origin: str = "") -> bool:
     """Save `edit` as a new revision of `form`. Return whether anything changed.
 
-    Raise FormConflictError if the form has a later revision than the edited one, LostNamesError if a field
-    would be removed that may not be, and StructureError, also if a form that extends this one would have a
-    name twice.
+    Raise FormConflictError if the form has a later revision than the edited one, LostNamesError if
+    a field would be removed that may not be, and StructureError, also if a form that extends this
+    one would have a name twice.
     """
     with transaction.atomic():
         # locked before the form itself, as in a save of the base: no deadlock
@@ -94,7 +99,9 @@ def save(form: Form, edit: FormEdit, *, author: User | None = None, origin: str 
             raise LostNamesError(lost)
         values = {"structure": structure, "name": edit.name, "language": edit.language}
         changed = {
-            name for name, value in values.items() if value is not None and getattr(current, name) != value
+            name
+            for name, value in values.items()
+            if value is not None and getattr(current, name) != value
         }
         if changed:
             _add_snapshot(current)  # missing if the form was not saved by this function
@@ -133,9 +140,12 @@ def restore(
     giving_up: Collection[str] | None = None,
     author: User | None = None,
 ) -> bool:
-    """Save the structure and language of `snapshot` as a new revision, if the form has still the `revision`.
-    `giving_up` is as in FormEdit."""
-    edit = FormEdit(snapshot.structure, language=snapshot.language, revision=revision, giving_up=giving_up)
+    """Save the structure and language of `snapshot` as a new revision, if the form has still the
+    `revision`. `giving_up` is as in FormEdit.
+    """
+    edit = FormEdit(
+        snapshot.structure, language=snapshot.language, revision=revision, giving_up=giving_up
+    )
     origin = f"version {snapshot.revision} restored"
     return save(snapshot.form, edit, author=author, origin=origin)
 
@@ -144,7 +154,11 @@ def make_default(*, form: Form) -> None:
     """Make `form` the site's form. Raise ValidationError if it extends another one."""
 
     def make() -> None:
-        list(Form.objects.select_for_update().filter(Q(is_default=True) | Q(pk=form.pk)).order_by("pk"))
+        list(
+            Form.objects.select_for_update()
+            .filter(Q(is_default=True) | Q(pk=form.pk))
+            .order_by("pk")
+        )
         if form.extends_id:
             text = _("“%(form)s” is added after another form, so it cannot be the site's form.")
             raise ValidationError(text % {"form": form})
@@ -155,17 +169,22 @@ def make_default(*, form: Form) -> None:
 
 
 def checked(form: Form, structure: object, base: Form | None) -> Structure:
-    """Return the validated `structure` of `form`, which extends `base`, or raise StructureError. Names are
-    unique across a form and its base (docs/decisions.md #42), and so are roles."""
+    """Return the validated `structure` of `form`, which extends `base`, or raise StructureError.
+    Names are unique across a form and its base (docs/decisions.md #42), and so are roles.
+    """
     cleaned = clean(structure, base=base.structure if base else ())
     own = set(names(cleaned))
     for extension in form.extensions.select_for_update() if form.pk else ():
         if both := own.intersection(names(extension.structure)):
-            text = _("The form “%(form)s” is added after this form and also has the names %(names)s.")
+            text = _(
+                "The form “%(form)s” is added after this form and also has the names %(names)s."
+            )
             shared = {"form": extension, "names": ", ".join(sorted(both))}
             raise StructureError({"sections": text % shared})
         if both := roles(cleaned).keys() & roles(extension.structure).keys():
-            text = _("The form “%(form)s” is added after this form and also has the roles %(roles)s.")
+            text = _(
+                "The form “%(form)s” is added after this form and also has the roles %(roles)s."
+            )
             shared = {"form": extension, "roles": ", ".join(sorted(both))}
             raise StructureError({"sections": text % shared})
     return cleaned
@@ -189,7 +208,9 @@ def translated_origin(origin: str) -> str:
 def free_name(name: str) -> str:
     """Return `name`, truncated and numbered so that no other form has it."""
     base = name[:190]
-    return numbered_name(base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True)))
+    return numbered_name(
+        base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True))
+    )
 
 
 def _locked(pk: int) -> Form:

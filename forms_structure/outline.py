@@ -21,8 +21,9 @@ def outline(structure: Structure) -> list[str]:
 
 
 def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
-    """Return the differences between two structures as (sign, line), with context. Signs are " ", "-", "+",
-    and "…" for omitted unchanged lines."""
+    """Return the differences between two structures as (sign, line), with context. Signs are " ",
+    "-", "+", and "…" for omitted unchanged lines.
+    """
     old, new = list(_lines(before)), list(_lines(after))
     signed: list[tuple[str, str]] = []
     at_old = at_new = 0
@@ -45,11 +46,12 @@ def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
 def _unchanged(old: list[Line], new: list[Line]) -> list[tuple[int, int]]:
     """Return the places in `old` and `new` of the most lines that are in both, in the same order.
 
-    Nearly all lines differ from each other, because they have a name or a value. So this is the longest
-    ascending sequence of places in `new`, which takes n log n steps; difflib takes n².
+    Nearly all lines differ from each other, because they have a name or a value. So this is the
+    longest ascending sequence of places in `new`, which takes n log n steps; difflib takes n².
     """
     places = {line: place for place, line in enumerate(new)}
-    ends: list[int] = []  # for each length, the lowest place that a sequence of this length ends with
+    # For each length, the lowest place that a sequence of this length ends with.
+    ends: list[int] = []
     found: list[tuple[int, int, int]] = []  # length, place in `old`, place in `new`
     for number, line in enumerate(old):
         if (place := places.get(line)) is not None:
@@ -69,7 +71,10 @@ def _lines(structure: Structure) -> Iterator[Line]:
     for number, section in enumerate(structure):
         # a section has no name: its first field identifies it
         key = section["fields"][0]["name"] if section["fields"] else str(number)
-        yield f"section {key}", _("Section: %(title)s") % {"title": section["title"] or _("without a title")}
+        yield (
+            f"section {key}",
+            _("Section: %(title)s") % {"title": section["title"] or _("without a title")},
+        )
         if section["description"]:
             text = visible_text(section["description"])
             yield f"section {key}", "  " + _("Text: %(text)s") % {"text": text}

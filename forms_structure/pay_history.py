@@ -1,5 +1,7 @@
-"""Questions about the pay that applicants have or had, which employers in the European Union may not ask:
-Article 5(2) of Directive (EU) 2023/970. In the four languages of the admin; a warning, not proof."""
+"""Questions about the pay that applicants have or had, which employers in the European Union may
+not ask: Article 5(2) of Directive (EU) 2023/970. In the four languages of the admin; a warning, not
+proof.
+"""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +30,8 @@ _EXPECTED = (
 _WORDS = r"(?:\W+\w+){0,3}?\W+"  # up to three other words
 # "current salary", "current and expected salary"
 _CERTAIN = re.compile(
-    rf"\b(?:{_BEFORE} (?:(?:and|en|und) (?:expected|desired|gewenste?|verwachte?|gewunscht\w*) )?{_PAY}"
+    rf"\b(?:{_BEFORE} (?:(?:and|en|und) (?:expected|desired|gewenste?|verwachte?|gewunscht\w*) "
+    rf")?{_PAY}"
     rf"|{_PAY} \(?{_BEFORE})\b"
 )
 _EXPECTED_PAY = re.compile(

@@ -8,8 +8,9 @@ from jobsite.types import JsonObject, StrOrPromise
 
 
 def presets(language: str) -> list[JsonObject]:
-    """Return the presets as [{"label", "section"}]. Sections are in `language`, labels in the active
-    language."""
+    """Return the presets as [{"label", "section"}]. Sections are in `language`, labels in the
+    active language.
+    """
     offered = {
         _("Personal data"): _personal_data,
         _("Language levels"): _languages,
@@ -47,7 +48,9 @@ def _languages() -> Section:
 
 def _yes_or_no() -> Section:
     options = [{"value": "yes", "label": _("Yes")}, {"value": "no", "label": _("No")}]
-    explanation = _field("experience_explained", "textarea", _("Please explain")) | {"on_value": "yes"}
+    explanation = _field("experience_explained", "textarea", _("Please explain")) | {
+        "on_value": "yes"
+    }
     return _section(
         _("Experience"),
         _field("experience", "radio-group", _("Do you have experience in a similar job?"))

@@ -1,4 +1,6 @@
-"""Querysets of forms and consent texts: default form, forms that accept applications, current text."""
+"""Querysets of forms and consent texts:
+default form, forms that accept applications, current text.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -51,9 +53,10 @@ class FormQuerySet(models.QuerySet):
 
 class ConsentTextQuerySet(models.QuerySet):
     def current(self, language: str, brand: int | None = None) -> Any:
-        """Return the newest text of `brand`, a number, in `language`, else in the site's language, else that
-        of the site. If there is none, return the built-in text, version 1, as an unsaved row. The right
-        employer comes before the right language (docs/decisions.md #38)."""
+        """Return the newest text of `brand`, a number, in `language`, else in the site's language,
+        else that of the site. If there is none, return the built-in text, version 1, as an unsaved
+        row. The right employer comes before the right language (docs/decisions.md #38).
+        """
         of_either = self.filter(Q(brand_number=brand) | Q(brand_number=None))
         newest = of_either.filter(language__in=(language, site_language())).newest()
         for key in product(dict.fromkeys((brand, None)), (language, site_language())):
@@ -64,8 +67,9 @@ class ConsentTextQuerySet(models.QuerySet):
         return self.model(version=BUILT_IN, language=language, text=text)
 
     def newest(self) -> dict[tuple[int | None, str], Any]:
-        """Return the newest text of each brand in each language, by both; that of the site has None. A newest
-        version without a text says that the brand has none of its own any more."""
+        """Return the newest text of each brand in each language, by both; that of the site has
+        None. A newest version without a text says that the brand has none of its own any more.
+        """
         rows: models.QuerySet[Any] = self.order_by("version")
         newest = {(row.brand_number, row.language): row for row in rows}
         return {key: row for key, row in newest.items() if row.text}

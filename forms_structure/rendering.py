@@ -1,7 +1,8 @@
-"""The HTML of a form on the server: the same markup as form.js (static/forms_structure/form/render.js).
+"""The HTML of a form on the server: the same markup as form.js
+(static/forms_structure/form/render.js).
 
-It works without JavaScript. All conditional fields are visible then, each group below the answer that it
-depends on, and `submitted` leaves out what was filled in where the condition does not hold.
+It works without JavaScript. All conditional fields are visible then, each group below the answer
+that it depends on, and `submitted` leaves out what was filled in where the condition does not hold.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,18 +19,21 @@ from jobsite.types import JsonObject
 
 FILE_MAX = 10  # megabytes
 ACCEPTED = ".pdf,.docx,.odt,.rtf,.txt,.jpg,.jpeg,.png"
-# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names, else by type. form/fields.js has the
-# same without roles, which applicants do not get.
+# Autocomplete tokens (WCAG 1.3.5) by role, else by common field names, else by type. form/fields.js
+# has the same without roles, which applicants do not get.
 _NAMES = {
     "given-name": "given_name first_name voornaam prenom vorname",
-    "family-name": "family_name last_name achternaam familienaam nom_de_famille nachname familienname",
+    "family-name": (
+        "family_name last_name achternaam familienaam nom_de_famille nachname familienname"
+    ),
     "name": "name naam nom",  # the family name beside a given name
     "address-line1": "address adres adresse anschrift",
     "postal-code": "postal_code postcode code_postal postleitzahl plz",
     "address-level2": "city stad gemeente woonplaats ville ort wohnort",
     "country-name": "country land pays",
     "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
-    "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone telefon "
+    "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone "
+    "telefon "
     "telefonnummer handy",
     "email": "email",
 }
@@ -50,9 +54,9 @@ def form_context(
 ) -> JsonObject:
     """Return the context of templates/forms_structure/form.html for served `sections`.
 
-    `roles` has the name of the field with each role, for `autocomplete`. `typed` has what was filled in, by
-    field name. `errors` are (name of a field or "", message), at most one for each field. They are listed in
-    the order of the form.
+    `roles` has the name of the field with each role, for `autocomplete`. `typed` has what was
+    filled in, by field name. `errors` are (name of a field or "", message), at most one for each
+    field. They are listed in the order of the form.
     """
     errors = list(errors)
     with translation.override(language):
@@ -106,7 +110,10 @@ class _Page:
         hint = _file_hint() if type_ == FieldType.FILE else ""
         described = [self.id("error", name)] if error else []
         described += [self.id("hint", name)] if hint else []
-        about = {"aria-describedby": " ".join(described) or False, "aria-invalid": "true" if error else False}
+        about = {
+            "aria-describedby": " ".join(described) or False,
+            "aria-invalid": "true" if error else False,
+        }
         own = {"id": self.id("field", name), "name": name, "required": structure["required"]}
         field = {
             "name": name,
@@ -175,14 +182,18 @@ class _Page:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        token = AUTOCOMPLETE.get(self.roles.get(name) or name, AUTOCOMPLETE_BY_TYPE.get(type_, False))
+        token = AUTOCOMPLETE.get(
+            self.roles.get(name) or name, AUTOCOMPLETE_BY_TYPE.get(type_, False)
+        )
         own["autocomplete"] = "family-name" if token == "name" and self.has_given_name else token
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {
                 "kind": "select",
                 "attributes": flatatt(own),
-                "options": [{**each, "is_chosen": typed and each["value"] == typed} for each in options],
+                "options": [
+                    {**each, "is_chosen": typed and each["value"] == typed} for each in options
+                ],
             }
         if type_ == FieldType.TEXTAREA:
             return {"kind": "textarea", "attributes": flatatt(own | {"rows": "5"}), "value": typed}
@@ -200,18 +211,24 @@ class _Page:
         return f"job-form-0-{kind}-{name}"
 
     def runs(self, owner: JsonObject) -> Fields:
-        """Return the conditional fields of `owner`: one group for each run with the same `on_value`."""
+        """Return the conditional fields of `owner`:
+        one group for each run with the same `on_value`.
+        """
         runs: list[Fields] = []
         for each in owner.get("conditional", ()):
             if runs and runs[-1][0]["on_value"] == each["on_value"]:
                 runs[-1].append(each)
             else:
                 runs.append([each])
-        return [{"condition": _condition(owner, run[0]), "fields": self.fields(run)} for run in runs]
+        return [
+            {"condition": _condition(owner, run[0]), "fields": self.fields(run)} for run in runs
+        ]
 
 
 def _spelled_out(structure: JsonObject) -> Fields:
-    """Return the inputs of a field. An extra language has two: the name of the language and the level."""
+    """Return the inputs of a field. An extra language has two:
+    the name of the language and the level.
+    """
     label = structure["label"]
     if not isinstance(label, dict):
         return [structure]
@@ -239,7 +256,9 @@ def _safe(link: dict[str, str] | None) -> dict[str, str] | None:
 
 
 def _file_hint() -> str:
-    return gettext("PDF, DOCX, ODT, RTF, TXT, JPEG or PNG, at most %(size)s MB.") % {"size": FILE_MAX}
+    return gettext("PDF, DOCX, ODT, RTF, TXT, JPEG or PNG, at most %(size)s MB.") % {
+        "size": FILE_MAX
+    }
 
 
 def submitted(
@@ -247,8 +266,8 @@ def submitted(
 ) -> tuple[JsonObject, JsonObject]:
     """Return (values, files) as a submission has them (docs/api.md), from a posted HTML form.
 
-    Fields whose condition does not hold are left out. What the form does not have is kept, because validation
-    reports it: the form was edited while it was filled in.
+    Fields whose condition does not hold are left out. What the form does not have is kept, because
+    validation reports it: the form was edited while it was filled in.
     """
     values: JsonObject = {}
     chosen: JsonObject = {}
@@ -262,7 +281,9 @@ def submitted(
                     take(each)
             answer = values.get(structure["name"], [])
             for inner in structure.get("conditional", ()):
-                is_open = is_shown and inner["on_value"] in (answer if isinstance(answer, list) else [answer])
+                is_open = is_shown and inner["on_value"] in (
+                    answer if isinstance(answer, list) else [answer]
+                )
                 read([inner], is_shown=is_open)
 
     def take(field: JsonObject) -> None:

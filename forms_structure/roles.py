@@ -13,8 +13,9 @@ def roles(structure: Sequence[Section]) -> dict[str, str]:
 
 
 def accepts_applications(structure: Sequence[Section]) -> bool:
-    """Whether submissions of the form always have the applicant's e-mail address: a required field with the
-    role "email". Such a field is never conditional (`structure.clean`)."""
+    """Whether submissions of the form always have the applicant's e-mail address: a required field
+    with the role "email". Such a field is never conditional (`structure.clean`).
+    """
     return any(_identifies(field) for section in structure for field in section["fields"])
 
 
@@ -23,7 +24,9 @@ def _identifies(field: Field) -> bool:
 
 
 def add_roles(sections: Sequence[Section], structure: Sequence[Section]) -> None:
-    """Add the roles of `structure` to `sections`, the same form as served, for an export of the form."""
+    """Add the roles of `structure` to `sections`, the same form as served, for an export of the
+    form.
+    """
     known = {name: role for role, name in roles(structure).items()}
     for _path, field in walk(sections):
         if role := known.get(field["name"]):
@@ -31,8 +34,10 @@ def add_roles(sections: Sequence[Section], structure: Sequence[Section]) -> None
 
 
 def with_roles_of(earlier: Sequence[Section], structure: Structure) -> Structure:
-    """Return `structure` with the roles of `earlier`, for fields with the same name and type. A structure
-    with roles is returned unchanged. For forms in the format of the API, which has no roles."""
+    """Return `structure` with the roles of `earlier`, for fields with the same name and type. A
+    structure with roles is returned unchanged. For forms in the format of the API, which has no
+    roles.
+    """
     if roles(structure):
         return structure
     known = {(field["name"], field["type"]): field.get("role") for _path, field in walk(earlier)}

@@ -1,8 +1,8 @@
 """The JSON Schema (2020-12) of a submission of a form, generated from its served sections.
 
-A submission is an object with the values of the completed fields by name, and nothing else. Required fields
-must be present. A conditional field may be present, and can be required, only if its owner has the value that
-shows it.
+A submission is an object with the values of the completed fields by name, and nothing else.
+Required fields must be present. A conditional field may be present, and can be required, only if
+its owner has the value that shows it.
 """
 
 from forms_structure.choices import CHECKED, FieldType
@@ -11,12 +11,14 @@ from jobsite.types import JsonObject
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = JsonObject
 
-# Patterns match the same in Python and ECMAScript (flags u and, for HTML's `pattern`, v). Classes are spelled
-# out, because \s, \d and \w differ. Punctuation in classes is escaped for v. Python's $ also matches before a
-# final line break, hence (?!\n).
+# Patterns match the same in Python and ECMAScript (flags u and, for HTML's `pattern`, v). Classes
+# are spelled out, because \s, \d and \w differ. Punctuation in classes is escaped for v. Python's $
+# also matches before a final line break, hence (?!\n).
 _END = r"$(?!\n)"
 # A character that neither Python nor ECMAScript treats as white space.
-_FILLED_IN = r"[^\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+_FILLED_IN = (
+    r"[^\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+)
 _ATOM = r"[A-Za-z0-9!#$%&'*+\/=?^_`\{\|\}~\-]+"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
 # ASCII with a dot in the domain: every validator of the format "email" accepts it.
@@ -48,7 +50,9 @@ _TEXTS: dict[FieldType, Schema] = {
 
 
 def submission_schema(sections: list[JsonObject], *, address: str) -> Schema:
-    """Return the schema of `sections` in the format of the API (2.9). `address` becomes its `$id`."""
+    """Return the schema of `sections` in the format of the API (2.9).
+    `address` becomes its `$id`.
+    """
     fields = [field for section in sections for field in section["fields"]]
     return {
         "$schema": DIALECT,
@@ -91,7 +95,8 @@ def _rules(fields: list[JsonObject]) -> Schema:
 def _value(field: JsonObject) -> Schema:
     type_ = FieldType(field["type"])
     if type_ == FieldType.CHECKBOX:
-        # Not a const: generic renderers prefill a const, and consent must be given by the applicant.
+        # Not a const: generic renderers prefill a const, and consent must be given by the
+        # applicant.
         return {"type": "string", "enum": [CHECKED]}
     if type_ in _TEXTS:
         return dict(_TEXTS[type_])

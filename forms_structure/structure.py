@@ -1,6 +1,8 @@
-"""The structure of a form and its validation, for the builder, the import, the demo and the model field.
+"""The structure of a form and its validation, for the builder, the import, the demo and the model
+field.
 
-A structure is the stored part of a form: JSON data with the keys of the API (2.9), without generated parts.
+A structure is the stored part of a form: JSON data with the keys of the API (2.9), without
+generated parts.
 
     section      {"title", "description", "fields": [field]}        description: HTML or ""
     field        {"name", "type", "label", "required", "css" [, "role"]
@@ -60,7 +62,10 @@ def clean(sections: object, *, base: Sequence[Section] = ()) -> Structure:
     """
     checker = _Checker(base)
     structure = checker.sections(sections)
-    if not checker.faults and (size := len(json.dumps(structure, ensure_ascii=False).encode())) > SIZE_MAX:
+    if (
+        not checker.faults
+        and (size := len(json.dumps(structure, ensure_ascii=False).encode())) > SIZE_MAX
+    ):
         text = _("A form has at most %(most)s bytes as JSON; this one has %(size)s.")
         checker.fault("sections", text, most=grouped(SIZE_MAX), size=grouped(size))
     if checker.faults:
@@ -102,7 +107,10 @@ class _Checker:
         self.fields_seen = 0
 
     def sections(self, value: object) -> Structure:
-        return [self.section(item, f"sections.{n}") for n, item in enumerate(self.array(value, "sections"))]
+        return [
+            self.section(item, f"sections.{n}")
+            for n, item in enumerate(self.array(value, "sections"))
+        ]
 
     def section(self, value: object, path: str) -> Section:
         keys = self.keys(value, path, ("title", "description", "fields"))
@@ -112,17 +120,22 @@ class _Checker:
             "fields": self.fields(keys["fields"], f"{path}.fields"),
         }
 
-    def fields(self, value: object, path: str, depth: int = 0, values: Collection[str] | None = None) -> list:
+    def fields(
+        self, value: object, path: str, depth: int = 0, values: Collection[str] | None = None
+    ) -> list:
         """Validate the fields at `path`. `values` are those of the owner of conditional fields."""
         if depth > settings.FORM_DEPTH_MAX:
             most = settings.FORM_DEPTH_MAX
             text = ngettext(
-                "Conditions may go %(most)s level deep.", "Conditions may go %(most)s levels deep.", most
+                "Conditions may go %(most)s level deep.",
+                "Conditions may go %(most)s levels deep.",
+                most,
             )
             self.fault(path, text, most=most)
             return []
         return [
-            self.field(item, f"{path}.{n}", depth, values) for n, item in enumerate(self.array(value, path))
+            self.field(item, f"{path}.{n}", depth, values)
+            for n, item in enumerate(self.array(value, path))
         ]
 
     def field(self, value: object, path: str, depth: int, values: Collection[str] | None) -> Field:
@@ -144,13 +157,17 @@ class _Checker:
         }
         self.choice(keys["css"], f"{path}.css", Width)
         if "role" in keys:
-            field["role"] = self.role(keys["role"], f"{path}.role", type_, is_conditional=values is not None)
+            field["role"] = self.role(
+                keys["role"], f"{path}.role", type_, is_conditional=values is not None
+            )
         own_values: Collection[str] = type_.fixed_values if type_ else ()
         if type_ and type_.has_options:
             field["options"] = self.options(keys.get("options", []), f"{path}.options")
             own_values = [option["value"] for option in field["options"]]
         elif type_ and "options" in keys:
-            self.fault(f"{path}.options", _("A %(type)s field has no options of its own."), type=type_)
+            self.fault(
+                f"{path}.options", _("A %(type)s field has no options of its own."), type=type_
+            )
         if "conditional" in keys:
             at = f"{path}.conditional"
             if type_ and not type_.is_conditional_owner:
@@ -161,7 +178,9 @@ class _Checker:
         if values is not None:
             field["on_value"] = keys["on_value"]
             if keys["on_value"] is not _MISSING and keys["on_value"] not in values:
-                text = _("Must be a value of the field it depends on (%(values)s); received %(value)s.")
+                text = _(
+                    "Must be a value of the field it depends on (%(values)s); received %(value)s."
+                )
                 received = format_value(keys["on_value"])
                 self.fault(f"{path}.on_value", text, values=format_list(values), value=received)
         return field
@@ -202,7 +221,9 @@ class _Checker:
             options.append(option)
         return options
 
-    def role(self, value: object, path: str, type_: FieldType | None, *, is_conditional: bool) -> str:
+    def role(
+        self, value: object, path: str, type_: FieldType | None, *, is_conditional: bool
+    ) -> str:
         role = self.choice(value, path, FieldRole)
         if role is None:
             return ""
@@ -210,12 +231,16 @@ class _Checker:
             text = _("A %(type)s field cannot have the role %(role)s; allowed are %(types)s.")
             self.fault(path, text, type=type_, role=role, types=format_list(role.types))
         elif is_conditional and not role.may_be_conditional:
-            text = _("A conditional field cannot have the role %(role)s: it is not always filled in.")
+            text = _(
+                "A conditional field cannot have the role %(role)s: it is not always filled in."
+            )
             self.fault(path, text, role=role)
         elif other := self.roles.get(role):
             self.fault(path, _("%(other)s also has the role %(role)s."), role=role, other=other)
         elif role in self.roles:
-            text = _("A field of the form that this form is added after also has the role %(role)s.")
+            text = _(
+                "A field of the form that this form is added after also has the role %(role)s."
+            )
             self.fault(path, text, role=role)
         else:
             self.roles[role] = path
@@ -228,7 +253,8 @@ class _Checker:
             return ""
         if not isinstance(value, str) or not NAME.fullmatch(value):
             text = _(
-                "Must be a letter, then up to 63 letters, digits, hyphens or underscores; received %(value)s."
+                "Must be a letter, then up to 63 letters, digits, hyphens or underscores; "
+                "received %(value)s."
             )
             self.fault(path, text, value=format_value(value))
         elif value == CONSENT:
@@ -241,7 +267,9 @@ class _Checker:
             text = _("%(name)s is also the name of %(other)s.")
             self.fault(path, text, name=format_value(value), other=other)
         elif value in self.names:
-            text = _("%(name)s is also the name of a field of the form that this form is added after.")
+            text = _(
+                "%(name)s is also the name of a field of the form that this form is added after."
+            )
             self.fault(path, text, name=format_value(value))
         else:
             self.names[value] = path
@@ -282,7 +310,9 @@ class _Checker:
 
     def flag(self, value: object, path: str) -> bool:
         if value is not _MISSING and not isinstance(value, bool):
-            self.fault(path, _("Must be true or false; received %(value)s."), value=format_value(value))
+            self.fault(
+                path, _("Must be true or false; received %(value)s."), value=format_value(value)
+            )
         return bool(value)
 
     def choice(self, value: object, path: str, allowed: type[Choice]) -> Choice | None:
@@ -322,7 +352,9 @@ class _Checker:
         self.faults.setdefault(path, text % values)
 
 
-_MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing", "__bool__": lambda self: False})()
+_MISSING: Any = type(
+    "Missing", (), {"__repr__": lambda self: "nothing", "__bool__": lambda self: False}
+)()
 
 
 def grouped(number: int) -> str:

@@ -39,7 +39,9 @@ class AutocompleteView(AutocompleteJsonView):
         rows, page = super().get_queryset(), self.model_admin
         if not (self.term.strip() and page.search_fields):
             return rows
-        columns = {"title": ("title_folded", "reference")}.get(page.search_fields[0], page.search_fields[:1])
+        columns = {"title": ("title_folded", "reference")}.get(
+            page.search_fields[0], page.search_fields[:1]
+        )
         pks = best_first(rows, self.term, *columns, number=FOUND)[:OFFERED]
         order = Case(*(When(pk=pk, then=place) for place, pk in enumerate(pks)))
         return rows.filter(pk__in=pks).order_by(order) if pks else rows.none()
@@ -55,7 +57,9 @@ class AdminSite(UnfoldAdminSite):
         return super().login(request, extra_context)
 
     @method_decorator(limited)
-    def password_change(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponseBase:
+    def password_change(
+        self, request: HttpRequest, extra_context: Context | None = None
+    ) -> HttpResponseBase:
         view = PasswordView.as_view(
             form_class=AdminOwnPasswordChangeForm,
             success_url=reverse_lazy("admin:password_change_done"),
@@ -72,7 +76,8 @@ class AdminSite(UnfoldAdminSite):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         """Put our views before those of unfold and Django with the same paths."""
-        # The modules of these views register pages with this site, so they cannot be imported earlier.
+        # The modules of these views register pages with this site, so they cannot be imported
+        # earlier.
         from jobsite.admin.users import view_on_site
         from jobsite.office.search import search
 

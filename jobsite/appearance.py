@@ -1,4 +1,5 @@
-"""The appearance of the site: SITE_NAME, SITE_LOGO and SITE_COLOR on the admin's and the applicants' pages.
+"""The appearance of the site: SITE_NAME, SITE_LOGO and SITE_COLOR on the admin's and the
+applicants' pages.
 
 Texts and buttons have shades of SITE_COLOR that are readable (WCAG 2.2, contrast 4.5)."""
 
@@ -12,7 +13,8 @@ from django.utils.safestring import SafeString
 
 MIN_CONTRAST = 4.5
 WHITE, BLACK = "#ffffff", "#000000"
-LIGHT, DARK = "#f3f4f6", "#1f2937"  # the backgrounds of texts with the least contrast, of both themes
+# The backgrounds of texts with the least contrast, of both themes.
+LIGHT, DARK = "#f3f4f6", "#1f2937"
 _STEP = 0.04
 
 
@@ -35,7 +37,9 @@ def mix(color: str, other: str, share: float) -> str:
 
 
 def readable(color: str, background: str, toward: str) -> str:
-    """Return the shade of `color` nearest to it, toward `toward`, that is readable on `background`."""
+    """Return the shade of `color` nearest to it, toward `toward`, that is
+    readable on `background`.
+    """
     shade, share = color, 0.0
     while contrast(shade, background) < MIN_CONTRAST and share < 1:
         share += _STEP
@@ -48,8 +52,9 @@ def text_on(color: str) -> str:
 
 
 def palette(color: str) -> dict[str, str]:
-    """Return the shades by the names of unfold: 600 is text on light and a background of white text, and 400
-    and 500 are text on dark."""
+    """Return the shades by the names of unfold: 600 is text on light and a background of white
+    text, and 400 and 500 are text on dark.
+    """
     dark, bright = readable(color, LIGHT, BLACK), readable(color, DARK, WHITE)
     light = {"50": 0.95, "100": 0.9, "200": 0.78, "300": 0.6}
     deep = {"700": 0.15, "800": 0.3, "900": 0.45, "950": 0.6}

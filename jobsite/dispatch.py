@@ -1,8 +1,8 @@
 """The dispatcher: it runs due jobs, such as sending emails. `manage.py deliver` runs it.
 
-Only one process among all nodes is active (jobsite/db/locks.py); the others wait to take over. It runs each
-lane of jobs in a thread, so that a slow job delays only those of its lane. It survives restarts of the
-database: it closes the connections, waits, and takes the lock again.
+Only one process among all nodes is active (jobsite/db/locks.py); the others wait to take over. It
+runs each lane of jobs in a thread, so that a slow job delays only those of its lane. It survives
+restarts of the database: it closes the connections, waits, and takes the lock again.
 """
 
 import logging
@@ -37,7 +37,9 @@ logger = logging.getLogger(__name__)
 
 
 class JobError(Exception):
-    """A failure that needs no traceback; its text is stored. The job is tried again after `wait`."""
+    """A failure that needs no traceback; its text is stored.
+    The job is tried again after `wait`.
+    """
 
     def __init__(self, reason: str, *, wait: timedelta) -> None:
         super().__init__(reason)
@@ -51,8 +53,10 @@ class Job(Protocol):
         """Return an item that is due at `at`, or None. Called again after each item."""
 
     def run(self, item: Any) -> str | Mapping[str, int]:
-        """Do the work for `item`, commit, and return the outcome in one word, such as "sent", or the number
-        of each outcome. It must not return with the item still due, or it is repeated at once."""
+        """Do the work for `item`, commit, and return the outcome in one word, such as "sent", or
+        the number of each outcome. It must not return with the item still due, or it is repeated at
+        once.
+        """
 
 
 @dataclass
@@ -82,16 +86,24 @@ class Work:
     def fail(self, error: Exception, at: datetime) -> None:
         """Note `error`, and wait: bugs and locked tables are tried again less and less often."""
         self.failures += 1
-        wait = error.wait.total_seconds() if isinstance(error, JobError) else error_wait(self.failures)
+        wait = (
+            error.wait.total_seconds() if isinstance(error, JobError) else error_wait(self.failures)
+        )
         self.wait_until = monotonic() + wait
-        text = str(error) if isinstance(error, JobError) else type(error.__cause__ or error).__name__
+        text = (
+            str(error) if isinstance(error, JobError) else type(error.__cause__ or error).__name__
+        )
         self.row.error, self.row.failed_at = text, at
         self.count({"error": 1})
-        is_expected = isinstance(error, JobError) or is_unavailable(error)  # also a read-only database
+        # Also a read-only database.
+        is_expected = isinstance(error, JobError) or is_unavailable(error)
         logger.log(
             logging.WARNING if is_expected else logging.ERROR,
-            "%s failed: %s", self.row.name, text, exc_info=None if is_expected else error,
-        )  # fmt: skip
+            "%s failed: %s",
+            self.row.name,
+            text,
+            exc_info=None if is_expected else error,
+        )
 
     def count(self, outcomes: Mapping[str, int]) -> None:
         self.outcomes.update(outcomes)
@@ -107,7 +119,9 @@ class Work:
 
 
 class Stop:
-    """A request to stop, which signal handlers can make: unlike threading.Event, it takes no lock."""
+    """A request to stop, which signal handlers can make:
+    unlike threading.Event, it takes no lock.
+    """
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
@@ -124,8 +138,9 @@ class Stop:
 
 
 class Dispatcher:
-    """Runs the jobs of each of the `lanes` in turn, and the lanes at the same time. It stores how they go, so
-    that metrics, a check and the start page can tell."""
+    """Runs the jobs of each of the `lanes` in turn, and the lanes at the same time. It stores how
+    they go, so that metrics, a check and the start page can tell.
+    """
 
     def __init__(
         self,
@@ -136,7 +151,8 @@ class Dispatcher:
         now: Callable[[], datetime] = timezone.now,
     ) -> None:
         self.lanes = {
-            name: [Work(job, JobRun(name=type(job).__name__)) for job in jobs] for name, jobs in lanes.items()
+            name: [Work(job, JobRun(name=type(job).__name__)) for job in jobs]
+            for name, jobs in lanes.items()
         }
         self.stop = stop
         self.now = now
@@ -188,8 +204,9 @@ class Dispatcher:
         return True
 
     def _run_lanes(self, lanes: Mapping[str, list[Work]], *, is_once: bool = False) -> None:
-        """Run each lane in a thread until all end: at `stop`, or when the lock or a connection is lost.
-        Raises OperationalError and InterfaceError."""
+        """Run each lane in a thread until all end: at `stop`, or when the lock or a connection is
+        lost. Raises OperationalError and InterfaceError.
+        """
         self._load()
         lost: list[Exception] = []
         threads = [
@@ -226,8 +243,9 @@ class Dispatcher:
             connections.close_all()
 
     def _round(self, lane: list[Work]) -> Iterator[Work]:
-        """Run what is due, one item of each job in turn, until nothing is due or the process has to end.
-        Yield the job after each item."""
+        """Run what is due, one item of each job in turn, until nothing is due or the process has to
+        end. Yield the job after each item.
+        """
         due = [work for work in lane if monotonic() >= work.wait_until]
         while due:
             for work in list(due):
@@ -263,8 +281,10 @@ class Dispatcher:
         try:
             JobRun.objects.bulk_create(
                 [work.row for work in lane],
-                update_conflicts=True, unique_fields=["name"], update_fields=STORED,
-            )  # fmt: skip
+                update_conflicts=True,
+                unique_fields=["name"],
+                update_fields=STORED,
+            )
         except DatabaseError as error:
             if not _is_connected():
                 raise
@@ -277,6 +297,8 @@ def error_wait(errors: int) -> float:
 
 
 def _is_connected() -> bool:
-    """Return whether the connection of this thread works: an error was about a lock or a statement."""
+    """Return whether the connection of this thread works:
+    an error was about a lock or a statement.
+    """
     connection = connections["default"]
     return connection.connection is not None and connection.is_usable()

@@ -16,11 +16,19 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.encoding import punycode
 
 LOOPBACK = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
-# Variables of other programs that read the same file: deploy/gunicorn.conf.py, reload.sh, compose.yaml, and
-# libraries. Earlier names are those that the settings refuse or replace.
+# Variables of other programs that read the same file: deploy/gunicorn.conf.py, reload.sh,
+# compose.yaml, and libraries. Earlier names are those that the settings refuse or replace.
 OF_PROGRAMS = {"WEB_THREADS", "RELOAD_SECONDS", "DATABASE_PASSWORD", "POSTGRES_PASSWORD", "DOMAIN"}
-OF_PROGRAMS |= {"CERTIFICATES", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "REPLICA_URLS", "BODY_CACHE_MB"}
-OF_LIBRARIES = r"(PG|GUNICORN_|PYTHON|DJANGO_|LC_|SSL_)\w+|TZ|TMPDIR|LANG|PATH|HOME|\w+_(proxy|PROXY)"
+OF_PROGRAMS |= {
+    "CERTIFICATES",
+    "OIDC_CLIENT_ID",
+    "OIDC_CLIENT_SECRET",
+    "REPLICA_URLS",
+    "BODY_CACHE_MB",
+}
+OF_LIBRARIES = (
+    r"(PG|GUNICORN_|PYTHON|DJANGO_|LC_|SSL_)\w+|TZ|TMPDIR|LANG|PATH|HOME|\w+_(proxy|PROXY)"
+)
 NEW_KEY = """python3 -c 'import secrets; print(secrets.token_urlsafe(50))' generates one."""
 
 
@@ -29,8 +37,8 @@ def unsafe_settings(
 ) -> list[str]:
     """Return the reasons why a process with these settings must not start.
 
-    A process that only this machine can reach may have a weak key and DEBUG; `bind` is the address that
-    gunicorn listens on, as HOST:PORT.
+    A process that only this machine can reach may have a weak key and DEBUG; `bind` is the address
+    that gunicorn listens on, as HOST:PORT.
     """
     host = urlsplit(public_base_url).hostname if public_base_url else "localhost"
     is_public = not {host, bind.rpartition(":")[0], *allowed_hosts} <= LOOPBACK
@@ -42,19 +50,31 @@ def unsafe_settings(
         return []
     reasons = []
     if debug:
-        reasons.append("DEBUG is on: error pages would show source and settings to everyone. Unset it.")
-    if secret_key.startswith("django-insecure-") or len(secret_key) < 50 or len(set(secret_key)) < 10:
-        reasons.append(f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}")
+        reasons.append(
+            "DEBUG is on: error pages would show source and settings to everyone. Unset it."
+        )
+    if (
+        secret_key.startswith("django-insecure-")
+        or len(secret_key) < 50
+        or len(set(secret_key)) < 10
+    ):
+        reasons.append(
+            f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
+        )
     if not allowed_hosts:
         reasons.append("ALLOWED_HOSTS is empty: list the host names of the site.")
     if any("*" in name for name in allowed_hosts):
-        reasons.append("ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain.")
+        reasons.append(
+            "ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain."
+        )
     return reasons
 
 
 class Environment(environ.Env):
-    """Reads environment variables. An invalid value raises ImproperlyConfigured: one line with the name of
-    the variable and what is allowed. The line does not quote a URL, because it may contain a password."""
+    """Reads environment variables. An invalid value raises ImproperlyConfigured: one line with the
+    name of the variable and what is allowed. The line does not quote a URL, because it may contain
+    a password.
+    """
 
     TRUE, FALSE = ("on", "yes", "true", "y", "ok", "1"), ("off", "no", "false", "n", "0", "")
 
@@ -72,7 +92,9 @@ class Environment(environ.Env):
             raise ImproperlyConfigured(f"{var} is {value!r}, not on or off.")
         return value in self.TRUE
 
-    def int(self, var: str, default: Any = environ.Env.NOTSET, *, least: int = 0, most: int = 10**9) -> int:
+    def int(
+        self, var: str, default: Any = environ.Env.NOTSET, *, least: int = 0, most: int = 10**9
+    ) -> int:
         value = self.str(var, str(default)).strip()
         if not re.fullmatch(r"-?[0-9]{1,10}", value) or not least <= int(value) <= most:
             limit = f"from {least} to {most}" if most < 10**9 else f"of {least} or more"
@@ -89,7 +111,9 @@ class Environment(environ.Env):
     def language(self, var: str, default: str, languages: Iterable[str]) -> str:
         value: str = self.str(var, default)
         if not re.fullmatch(rf"({'|'.join(languages)})(-\w+)*", value, re.IGNORECASE):
-            raise ImproperlyConfigured(f"{var} is {value!r}, not {', '.join(languages)} or a variant of one.")
+            raise ImproperlyConfigured(
+                f"{var} is {value!r}, not {', '.join(languages)} or a variant of one."
+            )
         return value
 
     def color(self, var: str, default: str) -> str:
@@ -145,12 +169,22 @@ class Environment(environ.Env):
 
     def cache_server(self, var: str, default: str) -> dict[str, Any]:
         # Others unpickle values: whoever can write to them can execute code.
-        schemes = ("redis", "rediss", "rediscache", "valkey", "valkeys", "locmemcache", "dummycache")
+        schemes = (
+            "redis",
+            "rediss",
+            "rediscache",
+            "valkey",
+            "valkeys",
+            "locmemcache",
+            "dummycache",
+        )
 
         def parse(url: str) -> dict[str, Any]:  # valkey speaks the protocol of redis
             for each in url.split(","):
                 _ = urlsplit(each).port  # ValueError now, not when the cache is used
-            return self.cache_url_config(f"redis{url.removeprefix('valkey')}" if "valkey" in url[:6] else url)
+            return self.cache_url_config(
+                f"redis{url.removeprefix('valkey')}" if "valkey" in url[:6] else url
+            )
 
         return self._parsed(var, default, schemes, "redis://127.0.0.1:6379/0", parse)
 
@@ -168,7 +202,9 @@ class Environment(environ.Env):
     ) -> dict[str, Any]:
         url = self.str(var, default).strip()
         if url[:1] in ("'", '"'):
-            raise ImproperlyConfigured(f"{var} begins with a quotation mark: write the value without quotes.")
+            raise ImproperlyConfigured(
+                f"{var} begins with a quotation mark: write the value without quotes."
+            )
         scheme = re.match(r"([\w+.-]{0,30})://", url)
         if not scheme or scheme[1] not in schemes:
             found = f"begins with {scheme[0]}" if scheme else "has no ://" if url else "is empty"
@@ -177,17 +213,29 @@ class Environment(environ.Env):
             return parse(url)
         except (ImproperlyConfigured, KeyError, ValueError):
             hint = "Percent-encode @ : / # in a password as %40 %3A %2F %23."
-            raise ImproperlyConfigured(f"{var} cannot be read; it must be like {example}. {hint}") from None
+            raise ImproperlyConfigured(
+                f"{var} cannot be read; it must be like {example}. {hint}"
+            ) from None
 
     def unknown(self, file: Path) -> dict[str, str]:
-        """Return the names of variables that nothing reads, each with the name that was probably meant or "":
-        all names in `file`, and names in the environment that are close to one of ours."""
+        """Return the names of variables that nothing reads, each with the name that was probably
+        meant or "": all names in `file`, and names in the environment that are close to one of
+        ours.
+        """
         known = self.names | OF_PROGRAMS
         text = file.read_text(errors="replace") if file.is_file() else ""
         written = re.findall(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=", text, re.MULTILINE)
-        names = {name for name in written if not re.fullmatch(OF_LIBRARIES, name)} | set(self.ENVIRON)
-        meant = {name: get_close_matches(name.upper(), known, 1, 0.84) for name in sorted(names - known)}
-        return {name: found[0] if found else "" for name, found in meant.items() if found or name in written}
+        names = {name for name in written if not re.fullmatch(OF_LIBRARIES, name)} | set(
+            self.ENVIRON
+        )
+        meant = {
+            name: get_close_matches(name.upper(), known, 1, 0.84) for name in sorted(names - known)
+        }
+        return {
+            name: found[0] if found else ""
+            for name, found in meant.items()
+            if found or name in written
+        }
 
 
 env = Environment()

@@ -1,4 +1,6 @@
-"""What a file is, by its content. Raises ValidationError for documents with macros or too many parts."""
+"""What a file is, by its content.
+Raises ValidationError for documents with macros or too many parts.
+"""
 
 import re
 from collections.abc import Callable
@@ -12,7 +14,8 @@ from django.utils.translation import gettext_lazy as _
 INNER_BYTES_MAX = 1024 * 1024  # of the part of a document that says what it is
 DIRECTORY_BYTES_MAX = 1024 * 1024  # of the central directory: about 10,000 entries
 PARTS_BYTES_MAX = 20 * 1024 * 1024  # compressed, of the parts that are read
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the beginning of an old Office document, and of its macros
+# The beginning of an old Office document, and of its macros.
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 PASSWORD = _("This file needs a password: save it without one.")
 MACROS = "_VBA_PROJECT".encode("utf-16-le")  # a stream of it
 TOO_LARGE = _("This document has too many parts: save it again in an office program.")
@@ -32,7 +35,9 @@ def matches(start: bytes) -> Callable[[File], bool]:
 
 
 def has_password(file: File) -> bool:
-    """Whether it is a document of Office, an OpenDocument or a ZIP file, that only a password opens."""
+    """Whether it is a document of Office, an OpenDocument or a ZIP file, that only a password
+    opens.
+    """
     content = content_of(file)
     is_office = content.startswith(OLE) and "EncryptedPackage".encode("utf-16-le") in content
     is_zip = content.startswith(b"PK\x03\x04") and bool(content[6:7] and content[6] & 1)
@@ -56,7 +61,9 @@ def _is_text(file: File) -> bool:
 
 def _refuse_macros(content: bytes, *marks: bytes) -> None:
     if any(mark in content for mark in marks):
-        raise ValidationError(_("This document holds macros: save it without them."), code="document_macros")
+        raise ValidationError(
+            _("This document holds macros: save it without them."), code="document_macros"
+        )
 
 
 def _is_old_office(stream: str) -> Callable[[File], bool]:
@@ -75,8 +82,8 @@ def _is_old_office(stream: str) -> Callable[[File], bool]:
 class _Limited:
     """A file of which at most `left` more bytes can be read; reading more raises ValidationError.
 
-    zipfile parses every entry of the central directory, and the number in the end record may be forged.
-    Limiting what it can read limits what it parses.
+    zipfile parses every entry of the central directory, and the number in the end record may be
+    forged. Limiting what it can read limits what it parses.
     """
 
     def __init__(self, file: File, left: int) -> None:
@@ -92,9 +99,10 @@ class _Limited:
 
 
 def _has_part(file: File, name: str, is_wanted: Callable[[bytes], bool]) -> bool:
-    """Return whether a ZIP file has the part `name`, and its beginning is wanted. Of the other parts, only
-    the first bytes are decompressed then, and what may be macros, which can have any name.
-    Raise ValidationError if the file has too many parts, or macros."""
+    """Return whether a ZIP file has the part `name`, and its beginning is wanted. Of the other
+    parts, only the first bytes are decompressed then, and what may be macros, which can have any
+    name. Raise ValidationError if the file has too many parts, or macros.
+    """
     file.seek(0)
     if file.read(4) != b"PK\x03\x04":
         return False
@@ -128,8 +136,9 @@ def _has_part(file: File, name: str, is_wanted: Callable[[bytes], bool]) -> bool
 
 
 def unpacked_size(file: File) -> int:
-    """Return the size of all parts of a ZIP file, in bytes, as its directory says. Raise ValidationError if
-    it has too many parts, BadZipFile if it is damaged."""
+    """Return the size of all parts of a ZIP file, in bytes, as its directory says. Raise
+    ValidationError if it has too many parts, BadZipFile if it is damaged.
+    """
     file.seek(0)
     limited = _Limited(file, DIRECTORY_BYTES_MAX)
     try:
@@ -146,12 +155,15 @@ def _is_office(kind: str) -> Callable[[File], bool]:
 
 def _is_open_document(kind: str) -> Callable[[File], bool]:
     wanted = f"application/vnd.oasis.opendocument.{kind}".encode()
-    is_document = partial(_has_part, name="mimetype", is_wanted=lambda content: content.strip() == wanted)
+    is_document = partial(
+        _has_part, name="mimetype", is_wanted=lambda content: content.strip() == wanted
+    )
     return lambda file: is_document(file) and not _is_locked(file)
 
 
 DOCUMENT_CHECKS: dict[str, Callable[[File], bool]] = {
-    # Readers accept what some programs write before it (ISO 32000-1, annex H); not markup, or another format.
+    # Readers accept what some programs write before it (ISO 32000-1, annex H); not markup, or
+    # another format.
     "pdf": lambda file: matches(rb"[^<]*?%PDF-")(file) and format_of(file) in ("", "PDF"),
     "txt": _is_text,
     "rtf": matches(rb"(\xef\xbb\xbf)?\s*\{\\rtf"),
@@ -191,4 +203,6 @@ _KINDS = (
 def format_of(file: File) -> str:
     """Return the format of `file` by its first bytes; empty if unknown."""
     head = content_of(file, 1000)
-    return next((kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), "")
+    return next(
+        (kind for start, kind in _KINDS if re.match(start, head, re.DOTALL | re.IGNORECASE)), ""
+    )

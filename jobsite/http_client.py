@@ -1,5 +1,6 @@
-"""HTTP requests to one origin. Redirects to another origin and private addresses that the operator did not
-allow are refused (SSRF protection)."""
+"""HTTP requests to one origin. Redirects to another origin and private addresses that the operator
+did not allow are refused (SSRF protection).
+"""
 
 import ipaddress
 import logging
@@ -28,7 +29,9 @@ class RequestRefusedError(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Whether `address` is a public address, so that a request to it cannot reach a private network."""
+    """Whether `address` is a public address, so that a request to it cannot reach a private
+    network.
+    """
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv6Address):
         if ip in NAT64:
@@ -53,12 +56,17 @@ class _Checked(HTTPConnection):
         addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
         for address in addresses:
             if not self.is_allowed(address):
-                where = f"{address}, which" if address == self.host else f"{self.host} is at {address}, which"
+                where = (
+                    f"{address}, which"
+                    if address == self.host
+                    else f"{self.host} is at {address}, which"
+                )
                 raise RequestRefusedError(
                     f"{where} is not a public address; pass --allow-address {address} to allow it"
                 )
         problem: OSError | None = None
-        for address in addresses:  # the checked addresses: resolving again could give others (DNS rebinding)
+        # The checked addresses: resolving again could give others (DNS rebinding).
+        for address in addresses:
             try:
                 return create_connection(
                     (address, self.port),
@@ -78,12 +86,15 @@ class _CheckedTls(_Checked, HTTPSConnection):
 
 
 class OriginClient:
-    """A client for GET requests to the origin of `base_url`. `allowed` are private networks to allow.
+    """A client for GET requests to the origin of `base_url`. `allowed` are private networks to
+    allow.
 
     An IP address in `base_url` itself is allowed, and so is localhost.
     """
 
-    def __init__(self, base_url: str, *, headers: dict[str, str], allowed: Collection[Network] = ()) -> None:
+    def __init__(
+        self, base_url: str, *, headers: dict[str, str], allowed: Collection[Network] = ()
+    ) -> None:
         parts = urlsplit(base_url)
         self.base_url = base_url
         self._allowed = {*allowed, *_allowed_networks(parts.hostname or "")}
@@ -107,7 +118,9 @@ class OriginClient:
         for _ in range(REDIRECTS_MAX + 1):
             parts = urlsplit(url)
             response = self._pool.request(
-                "GET", parts._replace(scheme="", netloc="", fragment="").geturl() or "/", redirect=False
+                "GET",
+                parts._replace(scheme="", netloc="", fragment="").geturl() or "/",
+                redirect=False,
             )
             location = response.get_redirect_location()
             if not location:
@@ -115,9 +128,12 @@ class OriginClient:
             before, url = url, urljoin(url, location)
             if _origin(url) != _origin(before):
                 raise RequestRefusedError(
-                    f"{before} redirects to another origin, {url}; pass the base URL of that origin to use it"
+                    f"{before} redirects to another origin, {url}; pass the base URL of that "
+                    "origin to use it"
                 )
-        raise RequestRefusedError(f"{self.base_url}{target} redirects more than {REDIRECTS_MAX} times")
+        raise RequestRefusedError(
+            f"{self.base_url}{target} redirects more than {REDIRECTS_MAX} times"
+        )
 
     def _is_allowed(self, address: str) -> bool:
         ip = ipaddress.ip_address(address)

@@ -24,7 +24,8 @@ def supported(language: str) -> str:
 
 
 def preferred_language(header: str) -> str:
-    """Return the supported language that an Accept-Language `header` prefers, else the site's language.
+    """Return the supported language that an Accept-Language `header` prefers, else the site's
+    language.
 
     Django truncates a long header and ignores the range at which it was cut.
     """
@@ -40,9 +41,11 @@ def preferred_language(header: str) -> str:
 
 
 class AdminLanguageMiddleware:
-    """Activates the user's language for the admin and the previews: the one they chose, else the browser's.
+    """Activates the user's language for the admin and the previews: the one they chose, else the
+    browser's.
 
-    LocaleMiddleware would do this for every path, and add `Vary: Accept-Language` to every API response.
+    LocaleMiddleware would do this for every path, and add `Vary: Accept-Language` to every API
+    response.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,12 +1,14 @@
-"""Tables of the whole site: the revision of the public content, records of erasures and roles, and how the
-jobs of the dispatcher go."""
+"""Tables of the whole site: the revision of the public content, records of erasures and roles, and
+how the jobs of the dispatcher go.
+"""
 
 from django.db import models
 from django.utils import timezone
 
 
 class Revision(models.Model):
-    """A number that every transaction raises at commit if it changed something that the public sees.
+    """A number that every transaction raises at commit if it changed something that the public
+    sees.
 
     Triggers raise it, so that bulk updates and plain SQL count too (jobsite/serving/revision.py).
     """
@@ -14,8 +16,9 @@ class Revision(models.Model):
     number = models.BigIntegerField(default=0)
     # The same for rows that many pages share: option labels, brands, recruiters, forms.
     shared = models.BigIntegerField(default=0, db_default=0)
-    # PostgreSQL's system identifier and timeline at the last change. With others, a new epoch begins: both
-    # numbers jump, so that none is reused that a lost server gave out (migration 0002).
+    # PostgreSQL's system identifier and timeline at the last change. With others, a new epoch
+    # begins: both numbers jump, so that none is reused that a lost server gave out (migration
+    # 0002).
     timeline = models.CharField(max_length=40, default="", db_default="")
 
     def __str__(self) -> str:
@@ -23,8 +26,9 @@ class Revision(models.Model):
 
 
 class Erasure(models.Model):
-    """An account or an application that was erased, as a hash. A restore erases it again if the backup still
-    contains it (applications/privacy/erasures.py)."""
+    """An account or an application that was erased, as a hash. A restore erases it again if the
+    backup still contains it (applications/privacy/erasures.py).
+    """
 
     digest = models.CharField(max_length=64, primary_key=True)
     at = models.DateTimeField(default=timezone.now)
@@ -37,19 +41,23 @@ class JobRun(models.Model):
     """How a job of the dispatcher goes (jobsite/dispatch.py), stored every half a minute."""
 
     name = models.CharField(max_length=100, primary_key=True)
-    completed_at = models.DateTimeField(default=timezone.now)  # its last item, or search that found none
+    # Its last item, or search that found none.
+    completed_at = models.DateTimeField(default=timezone.now)
     failed_at = models.DateTimeField(null=True)  # its last error, whatever came after
     error = models.CharField(max_length=200, default="")  # without personal data
-    outcomes = models.JSONField(default=dict)  # how often it had which outcome, "error" if it raised one
-    position = models.CharField(max_length=200, default="")  # what it has read until, in its own terms
+    # How often it had which outcome, "error" if it raised one.
+    outcomes = models.JSONField(default=dict)
+    # What it has read until, in its own terms.
+    position = models.CharField(max_length=200, default="")
 
     def __str__(self) -> str:
         return self.name
 
 
 class GivenPermissions(models.Model):
-    """The permissions that `create_roles` gave a role last. The next run knows from them what the site added
-    or removed (jobsite/accounts/roles.py)."""
+    """The permissions that `create_roles` gave a role last. The next run knows from them what the
+    site added or removed (jobsite/accounts/roles.py).
+    """
 
     role = models.CharField(max_length=150, primary_key=True)  # the name of its group
     names = models.JSONField(default=list)  # such as vacancies.add_vacancy

@@ -1,8 +1,8 @@
-"""Files below PRIVATE_ROOT, or below private/ of the bucket of FILES_URL. Only this account can read them,
-and no URL leads to them.
+"""Files below PRIVATE_ROOT, or below private/ of the bucket of FILES_URL. Only this account can
+read them, and no URL leads to them.
 
-A file is written before the transaction that stores its name, so that no row is without its file. clean_media
-deletes files without a row, but waits a day for their transaction.
+A file is written before the transaction that stores its name, so that no row is without its file.
+clean_media deletes files without a row, but waits a day for their transaction.
 """
 
 import os
@@ -49,7 +49,9 @@ def is_name(name: str) -> bool:
 
 
 def final_path(name: str) -> Path:
-    """Return the path of the file `name`. Raise ValueError for a name that is not one of `new_name`."""
+    """Return the path of the file `name`.
+    Raise ValueError for a name that is not one of `new_name`.
+    """
     return Path(settings.PRIVATE_ROOT, checked(name))
 
 
@@ -66,8 +68,9 @@ def bucket() -> Any:
 
 
 def write(name: str, chunks: Iterable[bytes]) -> None:
-    """Write the file `name` to the disk, or into the bucket. Raise OSError; then there is no file, or in the
-    bucket one that clean_media deletes."""
+    """Write the file `name` to the disk, or into the bucket. Raise OSError; then there is no file,
+    or in the bucket one that clean_media deletes.
+    """
     if store := bucket():
         with tempfile.TemporaryFile() as file:
             file.writelines(chunks)

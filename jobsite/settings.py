@@ -31,8 +31,8 @@ env.read_env(BASE_DIR / ".env")
 SECRET_KEY = env.str("SECRET_KEY", "")
 DEBUG = env.bool("DEBUG", default=not SECRET_KEY)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
-# Origin and path prefix of the public address, such as https://jobs.example.com. If set, absolute URLs use
-# it instead of the Host header.
+# Origin and path prefix of the public address, such as https://jobs.example.com. If set, absolute
+# URLs use it instead of the Host header.
 PUBLIC_BASE_URL = env.str("PUBLIC_BASE_URL", "").rstrip("/")
 
 _UNSAFE = unsafe_settings(
@@ -49,7 +49,8 @@ SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
 
-# The appearance of the site: on every page of the admin and of applicants, and in the sender of emails.
+# The appearance of the site: on every page of the admin and of applicants, and in the sender of
+# emails.
 SITE_NAME = env.str("SITE_NAME", "Jobsite")
 SITE_COLOR = env.color("SITE_COLOR", "#0b57b0")
 SITE_LOGO = env.image_url("SITE_LOGO")
@@ -137,7 +138,11 @@ LOGGING: dict[str, object] = {
     },
     "filters": {"refused": {"()": "jobsite.ops.logs.RefusedFilter"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["refused"]}
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["refused"],
+        }
     },
     "loggers": {
         "django": {"level": "INFO" if DEBUG else "ERROR"},
@@ -157,29 +162,36 @@ WEB_THREADS = env.int("WEB_THREADS", default=4, least=1)
 
 # --- Data --------------------------------------------------------------------------------------
 
-# By default each thread keeps its own PostgreSQL connection, which is fastest and keeps prepared statements.
-# If there are more threads than connections: the pool size of each process, or "pgbouncer" if one runs in
-# transaction mode.
+# By default each thread keeps its own PostgreSQL connection, which is fastest and keeps prepared
+# statements. If there are more threads than connections: the pool size of each process, or
+# "pgbouncer" if one runs in transaction mode.
 DATABASE_POOL = env.str("DATABASE_POOL", "")
-# Seconds that a statement may take, at most two of them waiting for a lock; 0 for no limit, as commands need.
-STATEMENT_TIMEOUT = env.int("STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0)
-# The address of streaming replicas, for public reads. HAProxy or another program chooses the server.
+# Seconds that a statement may take, at most two of them waiting for a lock; 0 for no limit, as
+# commands need.
+STATEMENT_TIMEOUT = env.int(
+    "STATEMENT_TIMEOUT", default=20 if "JOBSITE_SERVES" in os.environ else 0
+)
+# The address of streaming replicas, for public reads. HAProxy or another program chooses the
+# server.
 REPLICA_URL = env.str("REPLICA_URL", "").strip()
 if os.environ.get("REPLICA_URLS") or REPLICA_URL.count("://") > 1:
     raise ImproperlyConfigured(
-        "REPLICA_URLS is replaced by REPLICA_URL, one address for all replicas, and REPLICA_MAX_LAG by a "
+        "REPLICA_URLS is replaced by REPLICA_URL, one address for all replicas, and "
+        "REPLICA_MAX_LAG by a "
         "health check of HAProxy: see docs/operations/cluster.md."
     )
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.database("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # A deferred transaction that becomes a write fails immediately with "database is locked" and ignores
-    # the timeout; an immediate transaction waits.
+    # A deferred transaction that becomes a write fails immediately with "database is locked" and
+    # ignores the timeout; an immediate transaction waits.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON",
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"
+        ),
     }
 else:
     DATABASES["default"] = postgresql(
@@ -198,12 +210,14 @@ if REPLICA_URL:
     }
 for _database in DATABASES.values():
     if "JOBSITE_SERVES" in os.environ and _database["ENGINE"] == "django.db.backends.postgresql":
-        _database["ENGINE"] = "jobsite.serving.postgresql"  # commands may wait for a server that hangs
+        # Commands may wait for a server that hangs.
+        _database["ENGINE"] = "jobsite.serving.postgresql"
 DATABASE_ROUTERS = ["jobsite.serving.replica.Router"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Counters in the memory of a process, 300 bytes each. Above it, the oldest third is removed: with Django's
-# default of 300, requests from a few hundred other addresses reset the counter of a client.
+# Counters in the memory of a process, 300 bytes each. Above it, the oldest third is removed: with
+# Django's default of 300, requests from a few hundred other addresses reset the counter of a
+# client.
 COUNTERS_MAX = 100_000
 # Holds the counters of the rate limits. Several workers need a shared one (redis://...).
 CACHES: dict[str, dict[str, Any]] = {"default": env.cache_server("CACHE_URL", "locmemcache://")}
@@ -215,7 +229,8 @@ elif CACHES["default"]["BACKEND"].endswith(".LocMemCache"):
 
 MEDIA_ROOT = BASE_DIR / env.str("MEDIA_ROOT", "media")
 MEDIA_URL = "/media/"
-# nginx's internal location of the media, such as /_media/: Django checks permission, nginx sends the file.
+# nginx's internal location of the media, such as /_media/: Django checks permission, nginx sends
+# the file.
 X_ACCEL_PREFIX = env.str("X_ACCEL_PREFIX", "")
 # Files of applicants. They are served in the admin only, so the folder is not below MEDIA_ROOT.
 PRIVATE_ROOT = BASE_DIR / env.str("PRIVATE_ROOT", "private")
@@ -229,7 +244,8 @@ STORAGES: dict[str, dict[str, Any]] = {
         else "jobsite.serving.static_files.StaticFilesStorage"
     },
 }
-# A bucket for the files of MEDIA_ROOT and PRIVATE_ROOT, which several nodes share (jobsite/object_store).
+# A bucket for the files of MEDIA_ROOT and PRIVATE_ROOT, which several nodes share
+# (jobsite/object_store).
 _FILES_URL = env.str("FILES_URL", "")
 FILES_IN_BUCKET = bool(_FILES_URL)
 # Threads of this process that may wait for the bucket at a time; 0 in commands: any number.
@@ -240,21 +256,27 @@ if FILES_IN_BUCKET:
     except ValueError as _error:
         raise ImproperlyConfigured(str(_error)) from None
     if find_spec("storages") is None or find_spec("boto3") is None:
-        raise ImproperlyConfigured("FILES_URL needs more packages: pip install -r requirements-s3.txt")
+        raise ImproperlyConfigured(
+            "FILES_URL needs more packages: pip install -r requirements-s3.txt"
+        )
     if X_ACCEL_PREFIX:
-        raise ImproperlyConfigured("X_ACCEL_PREFIX is for files on this machine: unset it, or FILES_URL.")
+        raise ImproperlyConfigured(
+            "X_ACCEL_PREFIX is for files on this machine: unset it, or FILES_URL."
+        )
     for _alias, _folder in (("default", "media"), ("private", "private")):
         STORAGES[_alias] = {
             "BACKEND": "jobsite.object_store.storage.ObjectStorage",
             "OPTIONS": {**_BUCKET, "location": _folder},
         }
-WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"  # files at the root of the site, such as /favicon.ico
+# Files at the root of the site, such as /favicon.ico.
+WHITENOISE_ROOT = BASE_DIR / "jobsite" / "root"
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
 
 # --- Language and time -------------------------------------------------------------------------
 
-LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]  # its translations replace those of Django and unfold
+# Its translations replace those of Django and unfold.
+LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]
 FORMAT_MODULE_PATH = "jobsite.locale"
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 LANGUAGE_CODE = env.language("LANGUAGE_CODE", "en", dict(LANGUAGES))
@@ -280,7 +302,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = not DEBUG
 if not DEBUG:  # browsers accept such cookies only over TLS and from this exact host
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 LANGUAGE_COOKIE_HTTPONLY, LANGUAGE_COOKIE_SAMESITE = True, "Lax"
-SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12, least=1) * 3600  # counted from the sign-in
+# Counted from the sign-in.
+SESSION_COOKIE_AGE = env.int("SESSION_HOURS", default=12, least=1) * 3600
 KNOX_TOKEN_MODEL = "applications.Token"
 MIGRATION_MODULES = {"knox": None}  # our token model replaces the one that they create
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_MODEL": KNOX_TOKEN_MODEL}
@@ -303,26 +326,32 @@ else:  # it deprecates the individual settings
     MAILERS = {
         "default": {
             "BACKEND": _MAIL["EMAIL_BACKEND"],
-            "OPTIONS": {option: _MAIL[name] for option, name in _OPTIONS.items() if _MAIL.get(name)},
+            "OPTIONS": {
+                option: _MAIL[name] for option, name in _OPTIONS.items() if _MAIL.get(name)
+            },
         }
     }
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="webmaster@localhost")
 if SITE_NAME != "Jobsite" and not parseaddr(DEFAULT_FROM_EMAIL)[0]:
     DEFAULT_FROM_EMAIL = formataddr((SITE_NAME, DEFAULT_FROM_EMAIL))
 REPLY_MAILBOX = env.str("REPLY_MAILBOX", "")  # with the answers of calendar programs to invitations
-SENDER_DOMAINS = env.domains("SENDER_DOMAINS")  # of senders of brands, besides that of DEFAULT_FROM_EMAIL
+# Of senders of brands, besides that of DEFAULT_FROM_EMAIL.
+SENDER_DOMAINS = env.domains("SENDER_DOMAINS")
 
-# Failed sign-ins, by password or code: 429 after AXES_FAILURE_LIMIT for one account from one address.
+# Failed sign-ins, by password or code: 429 after AXES_FAILURE_LIMIT for one account from one
+# address.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "jobsite.accounts.passwords.PublicPasswordBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# Passwords and codes that one address may submit, on pages and for tokens; off if RATE_LIMIT is off.
+# Passwords and codes that one address may submit, on pages and for tokens; off if RATE_LIMIT is
+# off.
 SIGN_IN_RATE = env.str("SIGN_IN_RATE", "20/min")
 # Password reset mails to one account; independent of RATE_LIMIT.
 RESET_MAIL_RATE = env.str("RESET_MAIL_RATE", "3/hour")
-# Receipts and confirmations to one e-mail address, which anybody can enter; independent of RATE_LIMIT.
+# Receipts and confirmations to one e-mail address, which anybody can enter; independent of
+# RATE_LIMIT.
 RECEIPT_RATE = env.str("RECEIPT_RATE", "5/hour")
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
@@ -336,10 +365,11 @@ AXES_LOCKOUT_CALLABLE = "jobsite.accounts.lockout.refuse"
 AXES_DISABLE_ACCESS_LOG = True  # store no record of successful sign-ins
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_CLIENT_STR_CALLABLE = "jobsite.ops.logs.network"  # logs the network of the client, not its address
+# Logs the network of the client, not its address.
+AXES_CLIENT_STR_CALLABLE = "jobsite.ops.logs.network"
 
-# A second factor for the admin, passkeys and OpenID Connect (jobsite/accounts/sign_in.py). Needs the extra
-# `sso`.
+# A second factor for the admin, passkeys and OpenID Connect (jobsite/accounts/sign_in.py). Needs
+# the extra `sso`.
 SECOND_FACTOR = env.choice("SECOND_FACTOR", "off", ("off", "optional", "required"))
 OIDC_ISSUER = env.str("OIDC_ISSUER", "").rstrip("/")
 # Domains whose e-mail addresses count as verified if the provider does not send `email_verified`.
@@ -379,7 +409,8 @@ if SECOND_FACTOR != "off":
 if OIDC_ISSUER:
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
     SOCIALACCOUNT_ADAPTER = "jobsite.accounts.openid.OidcAdapter"
-    SOCIALACCOUNT_LOGIN_ON_GET = True  # the content security policy forbids forms that lead to other sites
+    # The content security policy forbids forms that lead to other sites.
+    SOCIALACCOUNT_LOGIN_ON_GET = True
     SOCIALACCOUNT_PROVIDERS = {
         "openid_connect": {
             "OAUTH_PKCE_ENABLED": True,
@@ -399,7 +430,8 @@ if OIDC_ISSUER:
 
 # The content security policies are in jobsite/middleware/security_headers.py.
 SECURE_HSTS_SECONDS = env.int(
-    "SECURE_HSTS_SECONDS", default=31_536_000 if not DEBUG and PUBLIC_BASE_URL.startswith("https://") else 0
+    "SECURE_HSTS_SECONDS",
+    default=31_536_000 if not DEBUG and PUBLIC_BASE_URL.startswith("https://") else 0,
 )
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("SECURE_HSTS_INCLUDE_SUBDOMAINS", default=False)
 SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", default=False)
@@ -418,7 +450,8 @@ if django.VERSION < (6, 1):  # where it is the default
 MULTI_BRANDING = env.bool("MULTI_BRANDING", default=True)
 INTERNAL_ACCESS = env.str("INTERNAL_ACCESS", "public")  # public, authenticated or network
 INTERNAL_NETWORKS = env.list("INTERNAL_NETWORKS", default=[])
-TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])  # proxies whose X-Forwarded-For is trusted
+# Proxies whose X-Forwarded-For is trusted.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
 PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
 # Whether applicants see their interviews and tasks.
@@ -429,20 +462,25 @@ APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 PAY_REQUIRED_IN = env.countries("PAY_REQUIRED_IN", COUNTRIES)
 # Countries where applicants have to know the pay before an interview.
 PAY_TOLD_IN = env.countries("PAY_TOLD_IN", COUNTRIES)
-# A file with hashes of erased accounts, from which `restore` erases them again. Keep it with the backups.
+# A file with hashes of erased accounts, from which `restore` erases them again. Keep it with the
+# backups.
 ERASURE_LOG = env.str("ERASURE_LOG", "")
-# Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which only verify.
+# Signs backups; `restore` then rejects unsigned archives. The fallbacks are earlier keys, which
+# only verify.
 BACKUP_KEY = env.str("BACKUP_KEY", "")
 BACKUP_KEY_FALLBACKS = [key.strip() for key in env.list("BACKUP_KEY_FALLBACKS", default=[])]
-# A virus scanner for files of applicants, such as clamd:/run/clamd.sock; empty: files are not scanned.
+# A virus scanner for files of applicants, such as clamd:/run/clamd.sock; empty: files are not
+# scanned.
 ANTIVIRUS = env.str("ANTIVIRUS", "")
 # When a submission needs a proof of work: auto (while a vacancy receives many), always or off.
 APPLY_PROOF = env.choice("APPLY_PROOF", "auto", ("auto", "always", "off"))
-CAREER_SITE = env.bool("CAREER_SITE", default=False)  # serve /jobs: pages of the vacancies for visitors
+# Serve /jobs: pages of the vacancies for visitors.
+CAREER_SITE = env.bool("CAREER_SITE", default=False)
 APPLY_PAGES = env.bool("APPLY_PAGES", default=CAREER_SITE)  # serve /apply/<id>
 # The response cache of each process; 0 disables it. BODY_CACHE_MB is the earlier name.
 RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=env.int(var="BODY_CACHE_MB", default=64))
-LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)  # ids of filtered and sorted lists, for each process
+# Ids of filtered and sorted lists, for each process.
+LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 # Licence of the data and contact for developers, in the OpenAPI document.
@@ -456,12 +494,27 @@ CORS_ALLOW_ALL_ORIGINS = CORS_ALLOWED_ORIGINS == ["*"]
 if CORS_ALLOW_ALL_ORIGINS:
     CORS_ALLOWED_ORIGINS = []
 CORS_URLS_REGEX = r"^/(v1|v0\.1|openapi\.json|media|embed\.js)(/|$)"
-CORS_ALLOW_HEADERS = [*default_headers, "idempotency-key", "if-none-match", "traceparent", "x-request-id"]
+CORS_ALLOW_HEADERS = [
+    *default_headers,
+    "idempotency-key",
+    "if-none-match",
+    "traceparent",
+    "x-request-id",
+]
 CORS_ALLOW_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "DELETE"]
 CORS_EXPOSE_HEADERS = [
-    "Apply", "Content-Disposition", "Deprecation", "ETag", "Form-Version", "Link", "Retry-After", "Sunset",
-    "Time-Zone", "WWW-Authenticate", "X-Request-ID",
-]  # fmt: skip
+    "Apply",
+    "Content-Disposition",
+    "Deprecation",
+    "ETag",
+    "Form-Version",
+    "Link",
+    "Retry-After",
+    "Sunset",
+    "Time-Zone",
+    "WWW-Authenticate",
+    "X-Request-ID",
+]
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["jobsite.api.renderers.JSONRenderer"],
@@ -492,7 +545,11 @@ UNFOLD = {
     "SITE_LOGO": SITE_LOGO or None,
     "COLORS": {"primary": palette(SITE_COLOR)},
     "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("jobsite/favicon.svg")}
+        {
+            "rel": "icon",
+            "type": "image/svg+xml",
+            "href": lambda request: static("jobsite/favicon.svg"),
+        }
     ],
     "SITE_URL": None,  # there is no public home page: vacancies have "View on site"
     "SHOW_VIEW_ON_SITE": True,
@@ -514,11 +571,18 @@ UNFOLD = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Vacancies of the job site",
     "OAS_VERSION": "3.1.0",
-    "POSTPROCESSING_HOOKS": ["jobsite.api.document.complete"],  # adds version, description and servers
+    # Adds version, description and servers.
+    "POSTPROCESSING_HOOKS": ["jobsite.api.document.complete"],
     "TAGS": [
         {"name": "Vacancies", "description": "Lists of published vacancies, and one vacancy."},
-        {"name": "Forms", "description": "Application forms, and the JSON Schema of their submissions."},
-        {"name": "Applications", "description": "What a signed-in user applied to, and signing in."},
+        {
+            "name": "Forms",
+            "description": "Application forms, and the JSON Schema of their submissions.",
+        },
+        {
+            "name": "Applications",
+            "description": "What a signed-in user applied to, and signing in.",
+        },
         {"name": "Filters", "description": "Filters of the lists, with their options."},
         {"name": "Vacancies v0.1", "description": "The older version, with single-value fields."},
     ],

@@ -18,7 +18,9 @@ Context = dict[str, object]
 
 
 class UserRequest(HttpRequest):
-    """A request of a view that only signed-in users reach, such as those of the admin. For annotations."""
+    """A request of a view that only signed-in users reach, such as those of the admin.
+    For annotations.
+    """
 
     user: "User"
     once: dict[Callable[..., Any], Any]  # the answers of functions that are `once_per_request`

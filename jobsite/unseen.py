@@ -1,4 +1,5 @@
-"""Signs that nobody sees, in what a program reads: address books and web pages add them to what is copied.
+"""Signs that nobody sees, in what a program reads: address books and web pages add them to what is
+copied.
 
 static/forms_structure/form/fields.js has the same rules.
 """

@@ -43,7 +43,9 @@ urlpatterns = [
     path("apply/<str:pk>", apply, name="apply"),
     path("admin/language", set_language, name="set_language"),
     path(
-        "admin/texts.js", JavaScriptCatalog.as_view(packages=["forms_structure", "vacancies"]), name="texts"
+        "admin/texts.js",
+        JavaScriptCatalog.as_view(packages=["forms_structure", "vacancies"]),
+        name="texts",
     ),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),

@@ -38,11 +38,12 @@ logger = logging.getLogger(__name__)
 
 
 def _site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Call Django behind the response cache, public reads on the replica if there is one. Of the parameters
-    of Content-Type, keep only the boundary of a form.
+    """Call Django behind the response cache, public reads on the replica if there is one. Of the
+    parameters of Content-Type, keep only the boundary of a form.
 
-    Django decodes the query string in the charset of that header, before any middleware runs: an unknown
-    charset would give a bare 500, and a known one would poison caches. Forms are UTF-8 here.
+    Django decodes the query string in the charset of that header, before any middleware runs: an
+    unknown charset would give a bare 500, and a known one would poison caches. Forms are UTF-8
+    here.
     """
     media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
     boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
@@ -64,11 +65,12 @@ def _is_recruiter(environ: WSGIEnvironment) -> bool:
 
 
 def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer a public read on the replica. Retry once on the primary, unless it waited for a lock, which the
-    primary has too.
+    """Answer a public read on the replica. Retry once on the primary, unless it waited for a lock,
+    which the primary has too.
 
-    If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes the
-    connections to the server that becomes the primary. A new connection leads to another replica.
+    If the primary is unavailable too, try the replica once more: during a failover, HAProxy closes
+    the connections to the server that becomes the primary. A new connection leads to another
+    replica.
     """
     status, headers, body = "", list[tuple[str, str]](), b""
     for alias in (REPLICA, DEFAULT_DB_ALIAS, REPLICA):
@@ -80,7 +82,11 @@ def _read(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
             failure = type(error).__name__
         if alias == REPLICA:
             _log_replica(failure)
-        if not failure or LOCKED in copy or (alias == DEFAULT_DB_ALIAS and not status.startswith("503")):
+        if (
+            not failure
+            or LOCKED in copy
+            or (alias == DEFAULT_DB_ALIAS and not status.startswith("503"))
+        ):
             break
         if alias == REPLICA:
             connections[REPLICA].close()

@@ -1,5 +1,6 @@
-"""The admin for tests of roles and of brand scoping: its routes, two brands with rows of every model, an
-account of each role, and data to post to each form."""
+"""The admin for tests of roles and of brand scoping: its routes, two brands with rows of every
+model, an account of each role, and data to post to each form.
+"""
 
 import json
 import re
@@ -45,7 +46,13 @@ from forms_structure import operations as forms
 from forms_structure.models import ConsentText, Form
 from jobsite import private_files
 from jobsite.accounts import roles
-from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
+from tests.applications.makers import (
+    make_application,
+    make_file,
+    make_stage,
+    make_step,
+    make_submission,
+)
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.publication.selection import VacancySelection
 from vacancies.history.versions import read_content, record, record_deletion
@@ -127,7 +134,9 @@ def make_form(text: str, **values: Any) -> Form:
 
 
 def make_rows(text: str, colleague: User) -> SimpleNamespace:
-    """Create a brand with rows of every model. All contain `text` and have `colleague` as author."""
+    """Create a brand with rows of every model.
+    All contain `text` and have `colleague` as author.
+    """
     now = timezone.now()
     form = make_form(text, author=colleague)
     values = {"description": f"<p>{text}</p>", "form": form, "url": f"https://{text}.test"}
@@ -135,14 +144,21 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     BrandMail.objects.create(
         brand=brand, sender_name=f"{text} jobs {WORD}", signature_en=f"{text} sign {WORD}"
     )
-    consent = ConsentText.objects.add(language="en", brand_number=brand.pk, text=f"{text} consent {WORD}")
+    consent = ConsentText.objects.add(
+        language="en", brand_number=brand.pk, text=f"{text} consent {WORD}"
+    )
     BrandLink.objects.create(
         brand=brand, kind="imprint", label=f"{text} link {WORD}", url=f"https://{text}.test"
     )
     contact = make_recruiter(f"Contact of {text[2:]}")  # shown to every brand
     columns = ("title_internal", "location", "profile", "offer", "contact", "pay_note")
     texts = {name: f"{text} {name} {WORD}" for name in columns}
-    common = {"brand": brand, "head_recruiter": contact, "description": f"<p>{text} text</p>", **texts}
+    common = {
+        "brand": brand,
+        "head_recruiter": contact,
+        "description": f"<p>{text} text</p>",
+        **texts,
+    }
     rows = {
         "draft": {"status": "draft", "publish_from": None},
         "spare": {"status": "draft", "publish_from": None},
@@ -155,7 +171,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         more = {"title": f"{text} {name} {WORD}", "recruiters": (contact.name,), **values}
         made[name] = make_vacancy(**common | more)
     for vacancy in made.values():
-        Attachment.objects.create(vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf")
+        Attachment.objects.create(
+            vacancy=vacancy, name=f"{text} file", url=f"https://files.test/{text}.pdf"
+        )
         vacancy.places.create(locality=f"{text} city", country="BE")
         record(vacancy, Change.EXTERNAL, author=colleague, at=now)
         Vacancy.objects.filter(pk=vacancy.pk).update(location=f"{text} elsewhere")
@@ -163,7 +181,10 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     stored = {"content": read_content(made["draft"]), "updated_by": colleague}
     for name in ("draft", "shown"):
         Requisition.objects.create(
-            vacancy=made[name], client=f"{text} client {WORD}", note=f"{text} {WORD}", criteria=[text]
+            vacancy=made[name],
+            client=f"{text} client {WORD}",
+            note=f"{text} {WORD}",
+            criteria=[text],
         )
     VacancyTemplate.objects.create(name=f"{text} stored {WORD}", brand=brand, **stored)
     request_approval(made["spare"], {"title": f"{text} asked"}, note=text, at=now, author=colleague)
@@ -171,7 +192,9 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     record_deletion([gone.pk], author=colleague, at=now)
     pk = gone.pk
     gone.delete()
-    applicant = User.objects.create_user(f"{text}_applicant", f"{text}@applicant.test", last_name=text)
+    applicant = User.objects.create_user(
+        f"{text}_applicant", f"{text}@applicant.test", last_name=text
+    )
     first = make_stage(f"Stage {text[2:]}")
     application = make_application(
         user=applicant, vacancy=made["shown"], stage=first, read_at=now, is_spontaneous=True
@@ -182,22 +205,42 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     at = {"planned_at": now + timedelta(days=1), "ends_at": now + timedelta(days=1, hours=1)}
     texts = dict.fromkeys(("result", "place", "details"), text)
     step = make_step(
-        application, f"{text} talk {WORD}", uid=f"{pk:032}", zone="Europe/Brussels", author=colleague,
-        video_url=f"https://meet.test/{text}", **at, **texts,
-    )  # fmt: skip
+        application,
+        f"{text} talk {WORD}",
+        uid=f"{pk:032}",
+        zone="Europe/Brussels",
+        author=colleague,
+        video_url=f"https://meet.test/{text}",
+        **at,
+        **texts,
+    )
     for user, address in ((colleague, f"{text}@colleague.test"), (None, f"{text}@applicant.test")):
         Participant.objects.create(entry=step, user=user, address=address)
     Scorecard.objects.create(
-        application=application, entry=step, author=colleague, recommendation=1, text=f"{text} card {WORD}",
-        scores=[{"name": f"{text} criterion", "score": 2}], sent_at=now,
-    )  # fmt: skip
-    submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
-    make_file(submission, f"{text}.pdf", pk=application.pk)  # the URL of its page has the same number
-    Origin.objects.create(application=application, channel="agency", basis="interest", author=colleague)
-    ConsentRequest.objects.create(
-        application=application, purpose="pool", text=text, version=1, due_on=timezone.localdate(now)
+        application=application,
+        entry=step,
+        author=colleague,
+        recommendation=1,
+        text=f"{text} card {WORD}",
+        scores=[{"name": f"{text} criterion", "score": 2}],
+        sent_at=now,
     )
-    tag = Tag.objects.create(brand=brand, name=f"{text} tag {WORD}"[:40], folded=f"{text} tag {WORD}")
+    submission = make_submission(application, {"cv": text}, consent_text=text, source=text)
+    # The URL of its page has the same number.
+    make_file(submission, f"{text}.pdf", pk=application.pk)
+    Origin.objects.create(
+        application=application, channel="agency", basis="interest", author=colleague
+    )
+    ConsentRequest.objects.create(
+        application=application,
+        purpose="pool",
+        text=text,
+        version=1,
+        due_on=timezone.localdate(now),
+    )
+    tag = Tag.objects.create(
+        brand=brand, name=f"{text} tag {WORD}"[:40], folded=f"{text} tag {WORD}"
+    )
     ApplicationTag.objects.create(application=application, tag=tag)
     AccessLog.objects.create(actor=colleague, application=application.pk, action="view")
     message = queue(
@@ -214,14 +257,25 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
     )
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(
-        brand=brand, form=form, contact=contact, gone=pk, application=application, step=step, message=message,
-        applicant=applicant, token=token, colleague=colleague, consent=consent, **made,
-    )  # fmt: skip
+        brand=brand,
+        form=form,
+        contact=contact,
+        gone=pk,
+        application=application,
+        step=step,
+        message=message,
+        applicant=applicant,
+        token=token,
+        colleague=colleague,
+        consent=consent,
+        **made,
+    )
 
 
 def moved(vacancy: Vacancy, brand: Any, authors: tuple[User, User], **values: Any) -> Vacancy:
-    """Move `vacancy` to another `brand` with other `values`. Its history has a version by the first of
-    `authors`, and the move by the second."""
+    """Move `vacancy` to another `brand` with other `values`. Its history has a version by the first
+    of `authors`, and the move by the second.
+    """
     record(vacancy, Change.CREATED, author=authors[0], at=timezone.now())
     for name, value in {"brand": brand, **values}.items():
         setattr(vacancy, name, value)
@@ -254,13 +308,25 @@ def build() -> SimpleNamespace:
     extension = make_form(f"{FOREIGN}_extension", extends=default)
     Vacancy.objects.filter(pk=foreign.planned.pk).update(form=extension)
     free_extension = make_form(f"{FOREIGN}_free", extends=foreign.form)
-    texts = {"description": f"<p>{OWN}</p>", "title": f"{OWN} taken over", "form": None, "status": "draft"}
+    texts = {
+        "description": f"<p>{OWN}</p>",
+        "title": f"{OWN} taken over",
+        "form": None,
+        "status": "draft",
+    }
     taken_over = moved(
         make_vacancy(
-            title=f"{FOREIGN} taken over", title_internal="Nurse", brand=foreign.brand, form=foreign.form,
-            description=f"<p>{FOREIGN} taken over</p>", audience="internal",
-        ), own.brand, (theirs, editor), **texts,
-    )  # fmt: skip
+            title=f"{FOREIGN} taken over",
+            title_internal="Nurse",
+            brand=foreign.brand,
+            form=foreign.form,
+            description=f"<p>{FOREIGN} taken over</p>",
+            audience="internal",
+        ),
+        own.brand,
+        (theirs, editor),
+        **texts,
+    )
     given_away = make_vacancy(title=f"{OWN} given away", brand=own.brand)
     moved(given_away, foreign.brand, (anna, editor), title=f"{FOREIGN} given")
     lost = moved(make_vacancy(title=f"{OWN} lost", brand=own.brand), foreign.brand, (anna, editor))
@@ -271,7 +337,12 @@ def build() -> SimpleNamespace:
     strict = make_brand(f"{OWN} strict brand", requires_approval=True, form=own.form)
     for name in ("strict", "waiting"):
         text = f"{OWN} {name}"
-        common = {"brand": strict, "head_recruiter": own.contact, "status": "draft", "publish_from": None}
+        common = {
+            "brand": strict,
+            "head_recruiter": own.contact,
+            "status": "draft",
+            "publish_from": None,
+        }
         setattr(own, name, make_vacancy(title=text, description=f"<p>{text}</p>", **common))
     request_approval(own.waiting, {"status": "published"}, at=timezone.now(), author=None)
 
@@ -284,7 +355,9 @@ def build() -> SimpleNamespace:
     spare = {
         "auth.user": User.objects.create_user("spare", is_staff=True),
         "auth.group": Group.objects.create(name="Spare"),
-        "forms_structure.consenttext": ConsentText.objects.filter(brand_number=None).latest("version"),
+        "forms_structure.consenttext": ConsentText.objects.filter(brand_number=None).latest(
+            "version"
+        ),
         "forms_structure.form": make_form(f"{OWN}_spare"),
         "vacancies.brand": spare_brand,
         "vacancies.brandlink": BrandLink.objects.create(
@@ -315,13 +388,19 @@ def build() -> SimpleNamespace:
             staff[role] = User.objects.create_user(role.split()[0].lower(), is_staff=True)
         staff[role].groups.add(Group.objects.get(name=role))
     staff["Nobody"] = User.objects.create_user("nobody", is_staff=True)
-    staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)  # a recruiter of no brand
+    # A recruiter of no brand.
+    staff["Homeless"] = User.objects.create_user("homeless", is_staff=True)
     staff["Homeless"].groups.add(Group.objects.get(name="Recruiter"))
     # no role is like this, but a group could be: all permissions, for its own brand only
     staff["Handy"] = User.objects.create_user("handy", is_staff=True)
     ours = Permission.objects.filter(content_type__app_label__in=roles.OURS)
     staff["Handy"].user_permissions.set(ours.exclude(codename=EVERY_BRAND.partition(".")[2]))
-    for user in (staff["Recruiter"], staff["Approver"], staff["Brand administrator"], staff["Handy"]):
+    for user in (
+        staff["Recruiter"],
+        staff["Approver"],
+        staff["Brand administrator"],
+        staff["Handy"],
+    ):
         user.brands.add(own.brand, spare_brand, strict)
     spare["auth.user"].brands.add(spare_brand)
     root = User.objects.create_superuser("root")
@@ -340,14 +419,30 @@ def build() -> SimpleNamespace:
     )
 
     world = SimpleNamespace(
-        own=own, foreign=foreign, shared=shared, default=default, extension=extension, root=root,
-        free_extension=free_extension, taken_over=taken_over, given_away=given_away, lost=lost_pk,
-        spare=spare, staff=staff, other_stage=stage, invitation=invitation,
-    )  # fmt: skip
+        own=own,
+        foreign=foreign,
+        shared=shared,
+        default=default,
+        extension=extension,
+        root=root,
+        free_extension=free_extension,
+        taken_over=taken_over,
+        given_away=given_away,
+        lost=lost_pk,
+        spare=spare,
+        staff=staff,
+        other_stage=stage,
+        invitation=invitation,
+    )
     world.foreign_pks = {
         "vacancies.vacancy": [
-            *(getattr(foreign, name).pk for name in ("draft", "planned", "shown", "archived", "spare")),
-            foreign.gone, given_away.pk, lost_pk,
+            *(
+                getattr(foreign, name).pk
+                for name in ("draft", "planned", "shown", "archived", "spare")
+            ),
+            foreign.gone,
+            given_away.pk,
+            lost_pk,
         ],
         "vacancies.brand": [foreign.brand.pk],
         "vacancies.recruiter": [foreign.contact.pk],
@@ -361,17 +456,23 @@ def build() -> SimpleNamespace:
         "applications.token": [foreign.token.pk],
         "applications.accesslog": [AccessLog.objects.get(application=foreign.application.pk).pk],
         "auth.user": [theirs.pk, foreign.applicant.pk],
-    }  # fmt: skip
+    }
     world.own_pks = {model: [row.pk] for model, row in spare.items()} | {
         "vacancies.vacancy": [
             *(getattr(own, name).pk for name in ("draft", "planned", "shown", "archived", "spare")),
-            own.gone, taken_over.pk,
+            own.gone,
+            taken_over.pk,
         ],
         "vacancies.brand": [own.brand.pk, spare_brand.pk],
         "vacancies.recruiter": [own.contact.pk, spare["vacancies.recruiter"].pk],
-        "forms_structure.form": [own.form.pk, spare["forms_structure.form"].pk, default.pk, shared.pk],
+        "forms_structure.form": [
+            own.form.pk,
+            spare["forms_structure.form"].pk,
+            default.pk,
+            shared.pk,
+        ],
         "forms_structure.consenttext": [own.consent.pk, spare["forms_structure.consenttext"].pk],
-    }  # fmt: skip
+    }
     world.sessions = {name: session_of(user) for name, user in {**staff, "root": root}.items()}
     return world
 
@@ -396,11 +497,15 @@ JSON = ("save", "check", "copy", "extend")
 def person_of(application: Any) -> str:
     """Return what the page of an erasure lists."""
     own = Q(user=application.user) if application.user else Q(email_folded=application.email_folded)
-    return ",".join(map(str, Application.objects.filter(own).newest_first().values_list("pk", flat=True)))
+    return ",".join(
+        map(str, Application.objects.filter(own).newest_first().values_list("pk", flat=True))
+    )
 
 
 def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dict[str, Any]:
-    """Arguments of `client.post` for the page `kind` of the row `pk`: data that would change something."""
+    """Arguments of `client.post` for the page `kind` of the row `pk`:
+    data that would change something.
+    """
     row = apps.get_model(model).objects.filter(pk=pk).first() if pk else None
     change = row.changes.last().pk if row and model == "applications.application" else 0
     day = timezone.now().date() + timedelta(days=30)
@@ -437,7 +542,10 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "invites": "on",
             "step": "send",
         },
-        "move": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
+        "move": {
+            "applications": f"{pk if row else 0}:{change or ''}",
+            "stage": world.other_stage.pk,
+        },
         "choose-times": {
             "applications": f"{pk if row else 0}:{change or ''}",
             "name": "Posted",
@@ -450,7 +558,10 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "until1": "12:00",
             "step": "send",
         },
-        "emails": {"applications": f"{pk if row else 0}:{change or ''}", "stage": world.other_stage.pk},
+        "emails": {
+            "applications": f"{pk if row else 0}:{change or ''}",
+            "stage": world.other_stage.pk,
+        },
         "erase": {"seen": person_of(row), "confirmed": "1"} if kind == "erase" else {},
         "undo": {"change": change} if model == "applications.application" else {},
         "option": {"label": "Posted"},
@@ -515,17 +626,24 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
     match model:
         case "vacancies.vacancy":
             return {
-                "title": "Posted", "description": "<p>Posted</p>", "status": "draft", "audience": "public",
-                "brand": world.own.brand.pk, "head_recruiter": world.own.contact.pk,
+                "title": "Posted",
+                "description": "<p>Posted</p>",
+                "status": "draft",
+                "audience": "public",
+                "brand": world.own.brand.pk,
+                "head_recruiter": world.own.contact.pk,
                 "version": row.updated_at.isoformat() if row else "",
-            }  # fmt: skip
+            }
         case "vacancies.filteroption":
             return texts[model] | {"filter": Filter.objects.first().pk}
         case "applications.application" if row is None:
             return {
-                "vacancy": world.own.shown.pk, "family_name": "Posted", "language": "en", "channel": "phone",
+                "vacancy": world.own.shown.pk,
+                "family_name": "Posted",
+                "language": "en",
+                "channel": "phone",
                 "received_on": str(timezone.localdate()),
-            }  # fmt: skip
+            }
         case "applications.application":
             return {"stage": world.other_stage.pk, "seen": row.changes.last().pk if row else ""}
         case "auth.user":
@@ -541,7 +659,9 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
 
 
 def stored() -> dict[str, list[tuple]]:
-    """All rows that a request could have changed: our tables and the accounts, without the access log."""
+    """All rows that a request could have changed:
+    our tables and the accounts, without the access log.
+    """
     found = {}
     with connection.cursor() as cursor:
         for label, sql in _statements().items():
@@ -553,7 +673,9 @@ def stored() -> dict[str, list[tuple]]:
 @cache
 def _statements() -> dict[str, str]:
     """The statement that reads each table. To build them takes longer than to execute them."""
-    models = (m for app in APPS for m in apps.get_app_config(app).get_models(include_auto_created=True))
+    models = (
+        m for app in APPS for m in apps.get_app_config(app).get_models(include_auto_created=True)
+    )
     return {m._meta.label: str(_values(m).query) for m in models if m is not AccessLog}
 
 
@@ -577,19 +699,31 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
         "vacancies.VacancyTemplate": {"brand": world.foreign.brand},
         "vacancies.Recruiter": {"pk__in": of_contact},
         "forms_structure.ConsentText": {"brand_number": world.foreign.brand.pk},
-        "forms_structure.Form": {"pk__in": of_form}, "forms_structure.Snapshot": {"form__in": of_form},
+        "forms_structure.Form": {"pk__in": of_form},
+        "forms_structure.Snapshot": {"form__in": of_form},
         "applications.Application": {"vacancy__in": vacancies},
-        "applications.Token": {"user": world.foreign.applicant}, "auth.User": {},  "auth.User_groups": {},
+        "applications.Token": {"user": world.foreign.applicant},
+        "auth.User": {},
+        "auth.User_groups": {},
         "applications.AccessLog": {"application": world.foreign.application.pk},
-    }  # fmt: skip
+    }
     for name in (
-        *("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"), "Requisition",
-    ):  # fmt: skip
+        *("VacancyOption", "VacancyRecruiter", "Place", "Attachment", "Version", "Approval"),
+        "Requisition",
+    ):
         own[f"vacancies.{name}"] = {"vacancy__in": vacancies}
     for name in (
-        *("StageChange", "HistoryEntry", "Note", "Scorecard", "Message", "Origin", "ConsentRequest"),
+        *(
+            "StageChange",
+            "HistoryEntry",
+            "Note",
+            "Scorecard",
+            "Message",
+            "Origin",
+            "ConsentRequest",
+        ),
         "ApplicationTag",
-    ):  # fmt: skip
+    ):
         own[f"applications.{name}"] = {"application__vacancy__in": vacancies}
     found = {label: list(_values(apps.get_model(label), **wanted)) for label, wanted in own.items()}
     served = Vacancy.objects.with_form().filter(brand=world.foreign.brand).order_by("pk")
@@ -600,4 +734,6 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
 
 def version_of(pk: Any) -> int:
     """The number of the first version of the vacancy `pk`, or 0."""
-    return Version.objects.filter(vacancy=pk).order_by("pk").values_list("pk", flat=True).first() or 0
+    return (
+        Version.objects.filter(vacancy=pk).order_by("pk").values_list("pk", flat=True).first() or 0
+    )

@@ -37,8 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[Any]:
-    """Collect no garbage while tests are collected, and exempt what they allocated from it: each full
-    collection would visit it."""
+    """Collect no garbage while tests are collected, and exempt what they allocated from it: each
+    full collection would visit it.
+    """
     gc.disable()
     try:
         return (yield)
@@ -50,7 +51,9 @@ def pytest_collection() -> Iterator[Any]:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that use the database: of the fast ones, the others are the same on PostgreSQL."""
+    """Mark the tests that use the database:
+    of the fast ones, the others are the same on PostgreSQL.
+    """
     for item in items:
         names = {"db", "django_db_setup"}.intersection(getattr(item, "fixturenames", ()))
         if names or item.get_closest_marker("django_db"):
@@ -59,14 +62,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, tmp_path_factory):
-    """SQLite in a file, which is a copy of a migrated one. In memory, the threads of a live server share the
-    connection of the test. Two of them can deadlock where a query calls a Python function: one holds Python's
-    lock and one SQLite's."""
+    """SQLite in a file, which is a copy of a migrated one. In memory, the threads of a live server
+    share the connection of the test. Two of them can deadlock where a query calls a Python
+    function: one holds Python's lock and one SQLite's.
+    """
     if connection.vendor == "sqlite":
         path = tmp_path_factory.mktemp("database") / "test.sqlite3"
         connection.settings_dict["TEST"]["NAME"] = str(path)
         options = connection.settings_dict["OPTIONS"]
-        options["init_command"] = options["init_command"].replace("synchronous=NORMAL", "synchronous=OFF")
+        options["init_command"] = options["init_command"].replace(
+            "synchronous=NORMAL", "synchronous=OFF"
+        )
 
         def create(*args: Any, **kwargs: Any) -> str:
             copy_template(path)
@@ -79,9 +85,10 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix, t
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
-    """After a test whose transactions committed, restore the rows of the migrations. At the end, end other
-    sessions before the database is dropped: threads of a live server that served a browser close their
-    connections late."""
+    """After a test whose transactions committed, restore the rows of the migrations. At the end,
+    end other sessions before the database is dropped: threads of a live server that served a
+    browser close their connections late.
+    """
     with django_db_blocker.unblock():
         rows = InitialRows(connection)
     with pytest.MonkeyPatch.context() as patch:
@@ -101,7 +108,8 @@ def _settings_of_all_tests() -> Iterator[None]:
     """Settings for tests: no rate limit, no response cache, a fast password hasher."""
     with override_settings(
         RATE_LIMIT="off",
-        RESPONSE_CACHE_MB=0,  # the transaction of a test never commits, so the revision does not change
+        # The transaction of a test never commits, so the revision does not change.
+        RESPONSE_CACHE_MB=0,
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
         INTERNAL_ACCESS="public",
         MULTI_BRANDING=True,
@@ -116,12 +124,15 @@ def _isolated_files_and_cache(settings, tmp_path, monkeypatch):
     settings.MEDIA_ROOT, settings.PRIVATE_ROOT = tmp_path / "media", tmp_path / "private"
     monkeypatch.setattr(stored_documents, "ROOT", tmp_path)
     cache.clear()
-    process_cache.process = process_cache.ProcessCache()  # the revision of another test may be the same
+    # The revision of another test may be the same.
+    process_cache.process = process_cache.ProcessCache()
 
 
 @pytest.fixture
 def wsgi():
-    """The WSGI application of gunicorn. It does not close the connection of the test's transaction."""
+    """The WSGI application of gunicorn.
+    It does not close the connection of the test's transaction.
+    """
     from jobsite.wsgi import application
 
     signals = (request_started, request_finished)
@@ -134,8 +145,9 @@ def wsgi():
 
 @pytest.fixture
 def at(time_machine):
-    """The clock, stopped at NOW. Tests of rate limits need it: the limiter counts in fixed windows, and the
-    end of a window between two requests would reset the count."""
+    """The clock, stopped at NOW. Tests of rate limits need it: the limiter counts in fixed windows,
+    and the end of a window between two requests would reset the count.
+    """
     time_machine.move_to(NOW, tick=False)
     return NOW
 

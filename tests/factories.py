@@ -63,7 +63,8 @@ def make_vacancy(
 ) -> Vacancy:
     """Create a vacancy, by default one that was published an hour ago.
 
-    `options` maps keywords to labels, `recruiters` lists names, `places` columns. All keep their order.
+    `options` maps keywords to labels, `recruiters` lists names, `places` columns. All keep their
+    order.
     """
     now = timezone.now()
     number = next(_numbers)

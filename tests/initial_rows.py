@@ -22,7 +22,9 @@ class InitialRows:
                 for table in connection.introspection.table_names(cursor):
                     with cursor.copy(f'COPY "{table}" TO STDOUT') as copy:
                         self.tables[table] = b"".join(copy)
-                cursor.execute("SELECT sequencename, last_value FROM pg_sequences WHERE last_value > 0")
+                cursor.execute(
+                    "SELECT sequencename, last_value FROM pg_sequences WHERE last_value > 0"
+                )
                 self.sequences = dict(cursor.fetchall())
 
     def restore(self) -> None:
@@ -33,7 +35,8 @@ class InitialRows:
             return
         with self.connection.cursor() as cursor:
             cursor.execute("BEGIN")
-            cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers, no foreign keys
+            # No triggers, no foreign keys.
+            cursor.execute("SET LOCAL session_replication_role = replica")
             filled = " UNION ALL ".join(
                 f"SELECT '{table}' WHERE EXISTS (SELECT FROM \"{table}\")" for table in self.tables
             )

@@ -31,7 +31,8 @@ UNCHANGED_FIELDS = {
     "vacancies.Filter": {"keyword"},
     "vacancies.ListedVacancy": {"audience"},
     "vacancies.RenderedItem": {"version"},
-    "vacancies.Vacancy": {"title_folded", "search_text", "pay_currency"},  # a code: checked by its validator
+    # A code: checked by its validator.
+    "vacancies.Vacancy": {"title_folded", "search_text", "pay_currency"},
     "vacancies.FilterOption": {"value"},  # a slug: checked by its validator
     "vacancies.Brand": {"slug"},
 }
@@ -47,26 +48,40 @@ NO_PAGES = {
     ("applications.application", "emails"),
     ("applications.application", "move"),
 }
-KEYS_KEPT = {"name", "type", "role", "css", "on_value", "value"}  # of a form's structure, and checked there
+# Of a form's structure, and checked there.
+KEYS_KEPT = {"name", "type", "role", "css", "on_value", "value"}
 # Of a stored version; an attachment has either a file or an address.
 STATES = {
-    "status", "audience", "brand", "publish_from", "publish_until", "created_at", "updated_at", "file"
-}  # fmt: skip
+    "status",
+    "audience",
+    "brand",
+    "publish_from",
+    "publish_until",
+    "created_at",
+    "updated_at",
+    "file",
+}
 
 
 # --- what is stored ---
 
 
 def add_what_shows_more(world: SimpleNamespace) -> None:
-    """Add what the world of the other tests has none of: fields with options, recent actions, an application
-    of the superuser."""
+    """Add what the world of the other tests has none of: fields with options, recent actions, an
+    application of the superuser.
+    """
     field = {"label": "x", "required": True, "css": "col-6"}
     fields = [
-        {**field, "name": "one", "type": "radio-group", "options": [{"value": "a", "label": "A"}],
-         "conditional": [{**field, "name": "two", "type": "textarea", "on_value": "a"}]},
+        {
+            **field,
+            "name": "one",
+            "type": "radio-group",
+            "options": [{"value": "a", "label": "A"}],
+            "conditional": [{**field, "name": "two", "type": "textarea", "on_value": "a"}],
+        },
         {**field, "name": "three", "type": "checkbox"},
         {**field, "name": "four", "type": "email", "role": "email"},
-    ]  # fmt: skip
+    ]
     world.own.form.structure = [{"title": "x", "description": "<p>x</p>", "fields": fields}]
     world.own.form.save()
     make_application(user=world.root, vacancy=world.own.shown, stage=world.other_stage)
@@ -102,7 +117,9 @@ def new_value(field: models.Field, row: models.Model) -> Any:
             section["description"] = sanitise(MARKER)  # as every structure that is read and stored
         return json.dumps(form)
     if isinstance(field, models.JSONField):
-        return json.dumps(marked(value, STATES if row._meta.label == "vacancies.Version" else KEYS_KEPT))
+        return json.dumps(
+            marked(value, STATES if row._meta.label == "vacancies.Version" else KEYS_KEPT)
+        )
     if not is_text or isinstance(field, models.FileField):
         return None
     text = f"{MARKER if (field.max_length or 1000) > len(MARKER) + 12 else SHORT} {row.pk}"
@@ -114,8 +131,9 @@ def new_value(field: models.Field, row: models.Model) -> Any:
 
 
 def poison() -> int:
-    """Set every text of every row, past the checks of models and forms, but sanitised in columns of HTML,
-    which pages trust. Returns how many."""
+    """Set every text of every row, past the checks of models and forms, but sanitised in columns of
+    HTML, which pages trust. Returns how many.
+    """
     count = 0
     quote = connection.ops.quote_name
     for app in APPS:
@@ -140,10 +158,20 @@ def poison() -> int:
 
 
 def urls(world: SimpleNamespace) -> Iterator[str]:
-    """Every page of the site; those that delete a row come last, the one that signs out not at all."""
-    yield from ("/docs", f"/preview/{token_for(world.own.shown.pk)}", f"/apply/{world.own.shown.pk}")
-    yield from (f"/account/{name}" for name in ("login", "password", "reset", "reset/sent", "reset/x/y"))
-    of_site = (route for route in routes() if kind_of(route) is None and not re.search("[<^(]", route))
+    """Every page of the site; those that delete a row come last, the one that
+    signs out not at all.
+    """
+    yield from (
+        "/docs",
+        f"/preview/{token_for(world.own.shown.pk)}",
+        f"/apply/{world.own.shown.pk}",
+    )
+    yield from (
+        f"/account/{name}" for name in ("login", "password", "reset", "reset/sent", "reset/x/y")
+    )
+    of_site = (
+        route for route in routes() if kind_of(route) is None and not re.search("[<^(]", route)
+    )
     yield from (f"/{route}" for route in sorted(set(of_site) - {"admin/logout/"}))
     yield from (f"/admin/{app}/" for app in APPS)
     yield from (f"/admin/{label.replace('.', '/')}/?q=zz" for label in world.spare)

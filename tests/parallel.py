@@ -36,8 +36,9 @@ def at_once(*acts: Callable[[], Any]) -> list[Any]:
 
 @contextmanager
 def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
-    """Start `act` in a thread. Run the block when `act` has ended or `count` connections wait for a lock.
-    PostgreSQL only."""
+    """Start `act` in a thread. Run the block when `act` has ended or `count` connections wait for a
+    lock. PostgreSQL only.
+    """
     failed: list[Exception] = []
 
     def run() -> None:
@@ -52,7 +53,8 @@ def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
     thread.start()
     with connection.cursor() as cursor:
         while thread.is_alive():
-            cursor.execute("SELECT pg_stat_clear_snapshot()")  # a snapshot lasts for the transaction
+            # A snapshot lasts for the transaction.
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(
                 "SELECT count(*) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND wait_event_type = 'Lock'"

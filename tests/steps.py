@@ -1,4 +1,6 @@
-"""The work of a function, in lines of Python that it runs: unlike time, the same on every machine."""
+"""The work of a function, in lines of Python that it runs:
+unlike time, the same on every machine.
+"""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""Tables as programs write them, and the lists that they become: on the server and in the editor."""
+"""Tables as programs write them, and the lists that they become:
+on the server and in the editor.
+"""
 
 TABLES = {
     "pairs": (
@@ -31,7 +33,8 @@ TABLES = {
         "<p>Tasks</p><ul><li>Care</li><li>Notes</li></ul>",
     ),
     "lists in cells": (
-        "<table><tr><td>We ask<td><ul><li>care<li>rest</ul><tr><td>We offer<td>pay<ol><li>x</ol></table>",
+        "<table><tr><td>We ask<td><ul><li>care<li>rest</ul><tr><td>We "
+        "offer<td>pay<ol><li>x</ol></table>",
         "<ul><li>We ask<ul><li>care</li><li>rest</li></ul></li>"
         "<li>We offer: pay<ol><li>x</li></ol></li></ul>",
     ),

@@ -1,4 +1,6 @@
-"""The documents: relative links, anchors and paths of this repository resolve, and lines are short."""
+"""The documents: relative links, anchors and paths of this repository
+resolve, and lines are short.
+"""
 
 import re
 
@@ -14,7 +16,10 @@ PATH = re.compile(
 )
 # CONTRIBUTING.md names files that a new feature would get.
 WITH_PATHS = [path for path in DOCUMENTS if path.name != "CONTRIBUTING.md"]
-WITH_PATHS += [*(path for path in (ROOT / "deploy").iterdir() if path.is_file()), ROOT / ".env.example"]
+WITH_PATHS += [
+    *(path for path in (ROOT / "deploy").iterdir() if path.is_file()),
+    ROOT / ".env.example",
+]
 ALERTS = yaml.safe_load((ROOT / "deploy/alerts.yaml").read_text())["groups"]
 RULES = [rule for group in ALERTS for rule in group["rules"]]
 
@@ -46,7 +51,9 @@ def test_relative_links_and_anchors_resolve():
         for link in LINK.findall(without_code(path.read_text())):
             file, _, anchor = link.partition("#")
             target = path.parent / file if file else path
-            if re.match(r"[a-z]+:", link) or (target.exists() and (not anchor or anchor in anchors(target))):
+            if re.match(r"[a-z]+:", link) or (
+                target.exists() and (not anchor or anchor in anchors(target))
+            ):
                 continue
             found.append(link)
         return found
@@ -64,7 +71,12 @@ def test_paths_in_text_exist():
 
 
 def test_lines_are_shorter_than_120_characters():
-    assert found_in(DOCUMENTS, lambda path: [n for n in path.read_text().splitlines() if len(n) >= 120]) == {}
+    assert (
+        found_in(
+            DOCUMENTS, lambda path: [n for n in path.read_text().splitlines() if len(n) >= 120]
+        )
+        == {}
+    )
 
 
 # --- Repeated rows and list items ---
@@ -73,14 +85,18 @@ ROW, ITEM = re.compile(r"^\|(.*)\|$"), re.compile(r"^ *(?:[-*]|\d+\.) (.*)$")
 
 
 def subjects(row):
-    """Return what only one row of a table may have: its first cell without brackets, a link in its last."""
+    """Return what only one row of a table may have:
+    its first cell without brackets, a link in its last.
+    """
     cells = [cell.strip() for cell in row.split("|")]
     first = re.sub(r" *\(.*?\)", "", cells[0]).lower() or row
     return {first, *re.findall(r"^(\[[^]]*\]\([^)]*\))$", cells[-1])}
 
 
 def repeated(path, text):
-    """Return the rows and list items of `text` that repeat an earlier one of their table or list."""
+    """Return the rows and list items of `text` that repeat an earlier one of
+    their table or list.
+    """
     found, seen = [], {}
     for number, line in enumerate(text.splitlines(), 1):
         row, item = ROW.match(line), ITEM.match(line)
@@ -96,7 +112,9 @@ def repeated(path, text):
 
 
 def test_rows_and_items_are_not_repeated():
-    found = [each for path in DOCUMENTS for each in repeated(path.relative_to(ROOT), path.read_text())]
+    found = [
+        each for path in DOCUMENTS for each in repeated(path.relative_to(ROOT), path.read_text())
+    ]
     assert found == [], "\n".join(found)
 
 
@@ -104,8 +122,12 @@ def test_repeated_rows_are_found():
     table = "| term | page |\n|---|---|\n| role (of a field) | [a](a.md) |\n"
 
     assert repeated("x.md", table + "| other | [b](b.md) |") == []
-    assert repeated("x.md", table + "| Role | [b](b.md) |") == ["x.md:4 repeats line 3: | Role | [b](b.md) |"]
-    assert repeated("x.md", table + "| two | [a](a.md) |") == ["x.md:4 repeats line 3: | two | [a](a.md) |"]
+    assert repeated("x.md", table + "| Role | [b](b.md) |") == [
+        "x.md:4 repeats line 3: | Role | [b](b.md) |"
+    ]
+    assert repeated("x.md", table + "| two | [a](a.md) |") == [
+        "x.md:4 repeats line 3: | two | [a](a.md) |"
+    ]
     assert repeated("x.md", "- one\n  more\n- one") == ["x.md:3 repeats line 1: - one"]
     assert repeated("x.md", "- one\n\n- one") == []
 
@@ -133,7 +155,15 @@ def test_headings_of_decisions_are_questions():
 
 
 def test_cited_decisions_exist():
-    folders = ("applications", "deploy", "forms_structure", "jobsite", "templates", "tests", "vacancies")
+    folders = (
+        "applications",
+        "deploy",
+        "forms_structure",
+        "jobsite",
+        "templates",
+        "tests",
+        "vacancies",
+    )
     found = [path for folder in folders for path in (ROOT / folder).rglob("*")]
     paths = [path for path in found if "node_modules" not in path.parts]  # other people's
     endings = (".py", ".js", ".html", ".sql", ".service", ".timer", ".conf", ".yaml", ".yml")

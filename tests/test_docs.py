@@ -1,10 +1,10 @@
-"""Examples of README.md and docs/api.md: each block runs against the demo, with the clock at DEMO_TIME, and
-must print what the document shows. New blocks are found automatically.
+"""Examples of README.md and docs/api.md: each block runs against the demo, with the clock at
+DEMO_TIME, and must print what the document shows. New blocks are found automatically.
 
-Bash runs indented blocks and ```sh, Python runs ```python, Node runs ```js. A ```json block, or one without a
-language, that follows is the expected output. For JSON a nested part is enough, and "..." matches any text.
-Other blocks (```text) do not run. SKIPPED lists what cannot run in a test. UPDATE_DOCS=1 writes outputs that
-are not JSON into the documents.
+Bash runs indented blocks and ```sh, Python runs ```python, Node runs ```js. A ```json block, or one
+without a language, that follows is the expected output. For JSON a nested part is enough, and "..."
+matches any text. Other blocks (```text) do not run. SKIPPED lists what cannot run in a test.
+UPDATE_DOCS=1 writes outputs that are not JSON into the documents.
 """
 
 import json
@@ -24,16 +24,25 @@ from django.core.management import get_commands, load_command_class
 from tests.servers import ROOT, SYSTEM_ENV, TIMEOUT, copy_template, free_port, until
 from vacancies.exchange.serializers import ImportSerializer
 
-DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")  # the documents show the demo of this time
+# The documents show the demo of this time.
+DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")
 DOCUMENTS = ("README.md", "docs/api.md")
-SHOWN, SOURCE = "http://127.0.0.1:8000", "https://jobs.example.com"  # both are replaced by the demo's URL
-# Lines of shell blocks, and first lines of other blocks, that cannot run in a test, with the reason.
+# Both are replaced by the demo's URL.
+SHOWN, SOURCE = "http://127.0.0.1:8000", "https://jobs.example.com"
+# Lines of shell blocks, and first lines of other blocks, that cannot run in a test, with the
+# reason.
 SKIPPED = {
     "make demo": "installs packages; tests/deploy/test_makefile.py runs it",
     "make test": "runs this test",
-    "uv run --no-project --with-requirements requirements.txt manage.py demo": "installs from a registry",
-    "uv run --no-project --with-requirements requirements-dev.txt pytest": "installs from a registry",
-    '<link rel="stylesheet" href="/form.css">': "is HTML; tests/browser/test_form_renderer.py runs it",
+    "uv run --no-project --with-requirements requirements.txt manage.py demo": (
+        "installs from a registry"
+    ),
+    "uv run --no-project --with-requirements requirements-dev.txt pytest": (
+        "installs from a registry"
+    ),
+    '<link rel="stylesheet" href="/form.css">': (
+        "is HTML; tests/browser/test_form_renderer.py runs it"
+    ),
     'import { customizeValidator } from "@rjsf/validator-ajv8";': (
         "needs npm packages; tests/forms_structure/test_renderers.py runs it"
     ),
@@ -101,7 +110,12 @@ def test_skipped_lines_are_in_the_documents():
 def test_import_page_lists_the_keys_of_a_vacancy():
     page = (ROOT / "docs/operations/import.md").read_text()
     rows = page.partition("## The keys of a vacancy")[2].partition("\n## ")[0].splitlines()
-    listed = {key for row in rows if row.startswith("|") for key in re.findall(r"`(\w+)`", row.split("|")[1])}
+    listed = {
+        key
+        for row in rows
+        if row.startswith("|")
+        for key in re.findall(r"`(\w+)`", row.split("|")[1])
+    }
     assert listed == set(ImportSerializer().fields)
 
 
@@ -128,7 +142,9 @@ def demo(tmp_path_factory):
     env |= {"DJANGO_SETTINGS_MODULE": "jobsite.settings", "RATE_LIMIT": "off"}
     with (
         open(folder / "log", "w") as log,
-        subprocess.Popen([sys.executable, "-c", clock], cwd=ROOT, env=env, stdout=log, stderr=log) as server,
+        subprocess.Popen(
+            [sys.executable, "-c", clock], cwd=ROOT, env=env, stdout=log, stderr=log
+        ) as server,
     ):
         try:
             base = f"http://127.0.0.1:{port}"
@@ -156,7 +172,9 @@ def matches(value, shown):
     if shown == "...":
         return isinstance(value, str)
     if isinstance(shown, dict) and isinstance(value, dict):
-        return shown.keys() == value.keys() and all(matches(value[key], shown[key]) for key in shown)
+        return shown.keys() == value.keys() and all(
+            matches(value[key], shown[key]) for key in shown
+        )
     if isinstance(shown, list) and isinstance(value, list):
         return len(shown) == len(value) and all(map(matches, value, shown))
     return value == shown
@@ -183,11 +201,15 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
     text = "\n".join(lines) if block.language == "sh" else block.text
     if not lines or (block.language != "sh" and lines_of(block)[0] in SKIPPED):
         return  # listed in SKIPPED, with the reason
-    assert block.language in PROGRAMS, f"{block.place}: no program for {block.language}, and not in SKIPPED"
+    assert block.language in PROGRAMS, (
+        f"{block.place}: no program for {block.language}, and not in SKIPPED"
+    )
     [program, *words] = PROGRAMS[block.language]
     if not shutil.which(program) or (block.language == "sh" and not shutil.which("curl")):
         pytest.skip(f"{program} or curl is not installed")
-    text = text.replace(SHOWN, demo).replace(SOURCE, demo).replace(".venv/bin/python", sys.executable)
+    text = (
+        text.replace(SHOWN, demo).replace(SOURCE, demo).replace(".venv/bin/python", sys.executable)
+    )
     text = {"sh": BASH_BEFORE, "js": NODE_BEFORE}.get(block.language, "") + text
     env = SYSTEM_ENV | environment(tmp_path)
     how = {"cwd": ROOT, "env": env, "capture_output": True, "text": True, "timeout": 300}
@@ -205,7 +227,9 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
     if block.printed is not None and printed != block.printed.strip():
         if os.environ.get("UPDATE_DOCS") and expected is None:
             path = ROOT / block.place.partition(":")[0]
-            path.write_text(path.read_text().replace(f"```\n{block.printed}\n```", f"```\n{printed}\n```"))
+            path.write_text(
+                path.read_text().replace(f"```\n{block.printed}\n```", f"```\n{printed}\n```")
+            )
             return
         assert expected is not None, printed
         assert contains(json.loads(printed), expected), printed
@@ -246,7 +270,8 @@ def test_examples_of_filters_find_something(demo):
     for query in examples:
         with urllib.request.urlopen(f"{demo}/v1/vacancies?{query}") as answer:
             found[query] = json.load(answer)["meta"]["total"]
-        for option in re.findall(r"(filter\[[a-z_]+\])(?:\[\])?=([^&]+)", query):  # each value alone, too
+        # Each value alone, too.
+        for option in re.findall(r"(filter\[[a-z_]+\])(?:\[\])?=([^&]+)", query):
             for value in option[1].split(",") if option[0] != "filter[near]" else ():
                 with urllib.request.urlopen(f"{demo}/v1/vacancies?{option[0]}={value}") as answer:
                     found[f"{option[0]}={value}"] = json.load(answer)["meta"]["total"]
@@ -281,14 +306,19 @@ def test_every_command_except_those_of_django_has_json_output():
 
 def test_upgrade_page_runs_what_the_changelog_asks_for():
     changelog = " ".join((ROOT / "CHANGELOG.md").read_text().split())
-    asked = {*re.findall(r"(?:[Rr]un|[Aa]fter|after the upgrade,) `(?:manage\.py )?(\w+)", changelog)}
+    asked = {
+        *re.findall(r"(?:[Rr]un|[Aa]fter|after the upgrade,) `(?:manage\.py )?(\w+)", changelog)
+    }
     asked &= get_commands().keys()
     page = (ROOT / "docs/operations/upgrade.md").read_text()
-    [procedure] = re.findall(r"^## Short procedure.*?^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    [procedure] = re.findall(
+        r"^## Short procedure.*?^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    )
 
     assert {"create_roles", "lint_vacancies"} <= asked
     assert [each for each in sorted(asked) if f"manage.py {each}" not in page] == []
     order = [
-        procedure.index(each) for each in ("manage.py migrate", "manage.py create_roles", "reload jobsite")
+        procedure.index(each)
+        for each in ("manage.py migrate", "manage.py create_roles", "reload jobsite")
     ]
     assert order == sorted(order)

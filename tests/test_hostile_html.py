@@ -1,7 +1,7 @@
 """Texts are sanitised on every way into the database, and served as stored.
 
-The payloads and the strict parser are in tests/hostile_html.py. tests/browser/test_hostile_html.py loads
-the payloads in a browser.
+The payloads and the strict parser are in tests/hostile_html.py. tests/browser/test_hostile_html.py
+loads the payloads in a browser.
 """
 
 from itertools import pairwise
@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.slow("stores many payloads in every text"), pytest.mar
 
 TEXTS = html_fields(Vacancy)
 NAMES = list(PAYLOADS)
-# Every payload is sanitised and created once. The other ways to write show only that they sanitise too.
-# JSON forms, imports and pages refuse a NUL character; they get the other payloads.
+# Every payload is sanitised and created once. The other ways to write show only that they sanitise
+# too. JSON forms, imports and pages refuse a NUL character; they get the other payloads.
 VACANCIES = "/admin/vacancies/vacancy/"
 
 
@@ -47,7 +47,9 @@ def check_vacancies(client: Client, expected: int) -> None:
     assert len(rows) == expected
     for field in TEXTS:
         assert wrong({row["title"]: row[field] for row in rows.values()}) == {}, field
-    pages = [f"/v1/vacancies?page[size]=100&page[number]={n}" for n in range(1, (expected + 199) // 100)]
+    pages = [
+        f"/v1/vacancies?page[size]=100&page[number]={n}" for n in range(1, (expected + 199) // 100)
+    ]
     served = [item for page in pages for item in client.get(page).json()["data"]]
     assert {item["id"]: {name: item[name] for name in TEXTS} for item in served} == {
         pk: {name: row[name] or None for name in TEXTS} for pk, row in rows.items()
@@ -64,7 +66,10 @@ def check_brands(expected: int) -> None:
 def ready(filters: Any) -> dict[str, Any]:
     """Return the values that a published vacancy needs."""
     public = make_vacancy(title="like this one")
-    values = {name: getattr(public, name) for name in ("brand", "head_recruiter", "status", "publish_from")}
+    values = {
+        name: getattr(public, name)
+        for name in ("brand", "head_recruiter", "status", "publish_from")
+    }
     public.delete()
     return values
 
@@ -115,8 +120,13 @@ def test_written_texts_are_clean(client: Client, ready: Any) -> None:
     check_vacancies(client, len(NAMES))
     check_brands(len(NAMES))
 
-    rows = [Vacancy(pk=row.pk, title=row.title, **dirty(row.title), **ready) for row in Vacancy.objects.all()]
-    Vacancy.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS)
+    rows = [
+        Vacancy(pk=row.pk, title=row.title, **dirty(row.title), **ready)
+        for row in Vacancy.objects.all()
+    ]
+    Vacancy.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["id"], update_fields=TEXTS
+    )
     check_vacancies(client, len(NAMES))
 
 
@@ -129,7 +139,9 @@ def write_around_the_models(vacancy: Vacancy, html: str) -> None:
     assert Vacancy.objects.get(pk=vacancy.pk).offer == html
 
 
-def test_texts_written_with_sql_stay_inside_their_form_field(admin_client: Client, filters: Any) -> None:
+def test_texts_written_with_sql_stay_inside_their_form_field(
+    admin_client: Client, filters: Any
+) -> None:
     """The admin shows unsanitised rows as editable text, never as markup of the page."""
     vacancy = make_vacancy(title="<b title='")
     write_around_the_models(vacancy, "</textarea></script><img src=x onerror=pwned()>")
@@ -146,11 +158,18 @@ def test_texts_written_with_sql_stay_inside_their_form_field(admin_client: Clien
 def test_consent_text_is_stored_unchanged(admin_client: Client) -> None:
     """It is a plain label: sites display it as text, so it is not sanitised."""
     text = PAYLOADS["img-onerror"]
-    form = {"language": "en", "text": text, "statement_url": "https://x.example", "statement_label": text}
+    form = {
+        "language": "en",
+        "text": text,
+        "statement_url": "https://x.example",
+        "statement_label": text,
+    }
 
     assert admin_client.post("/admin/forms_structure/consenttext/add/", form).status_code == 302
 
     vacancy = make_vacancy()
     [consent] = admin_client.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"][-1]["fields"]
     assert (consent["label"], consent["link"]["label"]) == (text, text)
-    assert "<img src=x" not in admin_client.get("/admin/forms_structure/consenttext/").content.decode()
+    assert (
+        "<img src=x" not in admin_client.get("/admin/forms_structure/consenttext/").content.decode()
+    )

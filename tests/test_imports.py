@@ -6,7 +6,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("jobsite", "forms_structure", "vacancies", "applications", "deploy")
-SOURCES = [ROOT / "manage.py", *(path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py")))]
+SOURCES = [
+    ROOT / "manage.py",
+    *(path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py"))),
+]
 Import = (ast.Import, ast.ImportFrom)
 
 

@@ -1,9 +1,10 @@
 """No text that a user can store becomes markup or code on a page that a superuser opens.
 
-Every text column of the site is set to a marker that holds markup, event handlers, Alpine directives and
-template syntax. The test reads the pages of the admin, of accounts, the preview and the documentation as a
-browser without scripts does, and submits their forms, whose messages and errors repeat texts.
-tests/browser/test_inert_texts.py opens those whose scripts insert texts in a browser.
+Every text column of the site is set to a marker that holds markup, event handlers, Alpine
+directives and template syntax. The test reads the pages of the admin, of accounts, the preview and
+the documentation as a browser without scripts does, and submits their forms, whose messages and
+errors repeat texts. tests/browser/test_inert_texts.py opens those whose scripts insert texts in a
+browser.
 """
 
 from html.parser import HTMLParser
@@ -22,8 +23,9 @@ NOT_POSTED = ("submit", "button", "image", "reset", "file")
 
 
 class Page(HTMLParser):
-    """`faults`: what marked texts became; `text`: what the page shows; `fields`: what its form posts, None if
-    there is no form but those that sign out or choose a language."""
+    """`faults`: what marked texts became; `text`: what the page shows; `fields`: what its form
+    posts, None if there is no form but those that sign out or choose a language.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -102,7 +104,8 @@ def test_no_stored_text_becomes_markup_on_any_page() -> None:
         if page and page.fields is not None:
             fields = page.fields | {"_continue": ["1"]}
             read(f"{url} submitted", client.post(url, fields, follow=True))
-            if url == f"/admin/vacancies/vacancy/{world.own.shown.pk}/change/":  # a script shows the answer
+            # A script shows the answer.
+            if url == f"/admin/vacancies/vacancy/{world.own.shown.pk}/change/":
                 review = url.replace("/change/", "/review/")
                 read(review, client.post(review, {**page.fields, "title": ["Changed"]}))
 

@@ -51,7 +51,9 @@ def reads(get: Any = 200, options: Any = 204) -> Row:
 
 def signed_in(get: Any = 200, post: Any = 405) -> Row:
     """A page that sends whoever has no session to the sign-in page."""
-    get, post = (each if isinstance(each, tuple) else (302, 302, each, each) for each in (get, post))
+    get, post = (
+        each if isinstance(each, tuple) else (302, 302, each, each) for each in (get, post)
+    )
     return dict.fromkeys(METHODS, (302, 302, 405, 405)) | {"GET": get, "HEAD": get, "POST": post}
 
 
@@ -62,10 +64,21 @@ ROWS: dict[str, Row] = {
     "": dict.fromkeys(METHODS, 302),
     "jobs": reads(options=405),  # hidden vacancies: tests/jobsite/site/test_pages.py
     "<site_language:language>/jobs": reads(options=405),
-    **{f"{prefix}alerts": reads(options=405) | {"POST": 422} for prefix in ("", "<site_language:language>/")},
+    **{
+        f"{prefix}alerts": reads(options=405) | {"POST": 422}
+        for prefix in ("", "<site_language:language>/")
+    },
     **{f"{prefix}alerts/sent": reads(options=405) for prefix in ("", "<site_language:language>/")},
-    **{f"{prefix}alerts/{rest}": reads(404, options=405) | {"POST": 404} for prefix in ("", "<site_language:language>/") for rest in ("<str:token>", "<str:token>/unsubscribe", "confirm/<str:token>")},
-    **{f"{prefix}{rest}": reads(404, options=405) for prefix in ("", "<site_language:language>/") for rest in ("jobs/<int:pk>", "jobs/<int:pk>-<slug:slug>", "brands/<slug:slug>")},
+    **{
+        f"{prefix}alerts/{rest}": reads(404, options=405) | {"POST": 404}
+        for prefix in ("", "<site_language:language>/")
+        for rest in ("<str:token>", "<str:token>/unsubscribe", "confirm/<str:token>")
+    },
+    **{
+        f"{prefix}{rest}": reads(404, options=405)
+        for prefix in ("", "<site_language:language>/")
+        for rest in ("jobs/<int:pk>", "jobs/<int:pk>-<slug:slug>", "brands/<slug:slug>")
+    },
     "brands/<slug:slug>.css": reads(404, options=405),
     "site.css": reads(options=405),
     "embed.js": reads(options=405),
@@ -86,7 +99,15 @@ ROWS: dict[str, Row] = {
     # without a submission; tests/applications/submissions sends some
     "v1/vacancies/{pk}/applications": dict.fromkeys(METHODS, 405) | {"POST": 415, "OPTIONS": 204},
     "v1/user/applications": reads((401, 200, 200, 200), options=(401, 204, 204, 204)),
-    "v1/auth/token": {"GET": 405, "HEAD": 405, "PUT": 405, "PATCH": 405, "OPTIONS": 204, "POST": 400, "DELETE": 401},
+    "v1/auth/token": {
+        "GET": 405,
+        "HEAD": 405,
+        "PUT": 405,
+        "PATCH": 405,
+        "OPTIONS": 204,
+        "POST": 400,
+        "DELETE": 401,
+    },
     "openapi.json": reads(options=405),
     "docs": reads(options=405),
     "docs/api.md": reads(options=405),
@@ -101,19 +122,39 @@ ROWS: dict[str, Row] = {
     "account/export": signed_in(),
     "account/delete": signed_in(post=(302, 302, 200, 409)),  # without the password
     "account/deleted": reads(options=405),
-    "account/applications/<int:pk>": signed_in(get=(302, 302, 200, 404)) | dict.fromkeys(("OPTIONS", "POST", "PUT", "PATCH", "DELETE"), (302, 302, 405, 404)),
-    **{f"account/applications/<int:pk>/{action}": dict.fromkeys(METHODS, (302, 302, 404, 404)) for action in ("reply", "choose", "withdraw", "delete", "consent", "export")},
-    **{f"account/receipt/<str:token>{action}": dict.fromkeys(METHODS, 404) for action in ("", "/reply", "/choose", "/withdraw", "/delete", "/consent", "/export", "/account", "/claim")},
+    "account/applications/<int:pk>": signed_in(get=(302, 302, 200, 404))
+    | dict.fromkeys(("OPTIONS", "POST", "PUT", "PATCH", "DELETE"), (302, 302, 405, 404)),
+    **{
+        f"account/applications/<int:pk>/{action}": dict.fromkeys(METHODS, (302, 302, 404, 404))
+        for action in ("reply", "choose", "withdraw", "delete", "consent", "export")
+    },
+    **{
+        f"account/receipt/<str:token>{action}": dict.fromkeys(METHODS, 404)
+        for action in (
+            "",
+            "/reply",
+            "/choose",
+            "/withdraw",
+            "/delete",
+            "/consent",
+            "/export",
+            "/account",
+            "/claim",
+        )
+    },
     "account/calendar": signed_in(get=(302, 302, 403, 200), post=(302, 302, 403, 200)),
     "account/calendar/<str:secret>.ics": reads(404, options=405),
-    "account/invitation/<str:token>": dict.fromkeys(("GET", "HEAD", "POST"), 404) | dict.fromkeys(("OPTIONS", "PUT", "PATCH", "DELETE"), 405),
+    "account/invitation/<str:token>": dict.fromkeys(("GET", "HEAD", "POST"), 404)
+    | dict.fromkeys(("OPTIONS", "PUT", "PATCH", "DELETE"), 405),
     "account/login": dict.fromkeys(("GET", "HEAD", "POST"), 200) | PAGE | {"PUT": 200},
-    "account/logout": dict.fromkeys(("GET", "HEAD", "PUT", "PATCH", "DELETE"), 405) | {"OPTIONS": 200, "POST": 302},
-    "account/password": dict.fromkeys(METHODS, (302, 302, 200, 200)) | dict.fromkeys(("PATCH", "DELETE"), (302, 302, 405, 405)),
+    "account/logout": dict.fromkeys(("GET", "HEAD", "PUT", "PATCH", "DELETE"), 405)
+    | {"OPTIONS": 200, "POST": 302},
+    "account/password": dict.fromkeys(METHODS, (302, 302, 200, 200))
+    | dict.fromkeys(("PATCH", "DELETE"), (302, 302, 405, 405)),
     "account/reset": dict.fromkeys(("GET", "HEAD", "POST"), 200) | PAGE | {"PUT": 200},
     "account/reset/sent": reads(options=200),
     "account/reset/<uidb64>/<token>": dict.fromkeys(METHODS, 200),
-}  # fmt: skip
+}
 OWN_PAGES = ("account/", "account/export", "account/applications/<int:pk>")
 # Pages of the admin that are open to everybody. All others redirect to the sign-in page.
 OPEN = ("admin/login/", "admin/language", "admin/texts.js", "admin/jsi18n/", "admin")
@@ -160,7 +201,9 @@ class World:
         }
         self.tokens = {
             "wrong token": "0" * 64,
-            "applicant A": make_token(User.objects.get(pk=self.site.users["A"]), lifetime=timedelta(days=1)),
+            "applicant A": make_token(
+                User.objects.get(pk=self.site.users["A"]), lifetime=timedelta(days=1)
+            ),
         }
         for kind in HIDDEN.keys() - {"deleted"}:
             attachment = Attachment(vacancy_id=HIDDEN[kind], name=f"{HIDDEN_WORD}.txt")
@@ -198,8 +241,11 @@ def request(client: Client, method: str, path: str, **headers: str) -> Any:
     response = client.generic(method, path, headers=headers, REMOTE_ADDR="203.0.113.9")
     client.cookies = SimpleCookie(cookies)
     body = b"".join(response.streaming_content) if response.streaming else response.content
-    text = f"{[*response.headers.items()]} {response.cookies.output()} {body.decode(errors='replace')}"
-    response.text_and_headers = re.sub(r"\d\d:\d\d:\d\d GMT", "", text)  # the second may change between two
+    text = (
+        f"{[*response.headers.items()]} {response.cookies.output()} {body.decode(errors='replace')}"
+    )
+    # The second may change between two.
+    response.text_and_headers = re.sub(r"\d\d:\d\d:\d\d GMT", "", text)
     return response
 
 
@@ -207,7 +253,9 @@ def expected(row: Row, method: str, viewer: str) -> int:
     status = row[method]
     if isinstance(status, int):
         return status
-    return status[0 if viewer in NOBODY else 1 + APPLICANTS.index(viewer) if viewer in APPLICANTS else 3]
+    return status[
+        0 if viewer in NOBODY else 1 + APPLICANTS.index(viewer) if viewer in APPLICANTS else 3
+    ]
 
 
 def addresses(world: World, route: str) -> list[tuple[str, str]]:
@@ -231,7 +279,8 @@ def may_read(viewer: str, route: str) -> frozenset[str]:
     api = "v1/user/applications"
     own = {"applicant A": (api,), "applicant B": (api, *OWN_PAGES)}
     if route in own.get(viewer, ()):
-        return frozenset({"unpublished", f"step of {viewer[-1]}"})  # whatever the status of the vacancy
+        # Whatever the status of the vacancy.
+        return frozenset({"unpublished", f"step of {viewer[-1]}"})
     return frozenset({"internal"}) if viewer in STAFF and "internal" in route else NOTHING
 
 
@@ -239,7 +288,11 @@ def leaks(text: str, allowed: frozenset[str]) -> list[str]:
     """Return the kinds of hidden content in `text` that are not `allowed`."""
     kinds = "|".join([*HIDDEN, r"step of \w", "requisition"])
     found = re.findall(rf"{HIDDEN_WORD}(?:[ _%20+-]*({kinds})?)", text)
-    return [kind or "a file or a link" for kind in found if kind not in allowed and (kind or not allowed)]
+    return [
+        kind or "a file or a link"
+        for kind in found
+        if kind not in allowed and (kind or not allowed)
+    ]
 
 
 VARIANTS: tuple[dict[str, str], ...] = (
@@ -272,12 +325,16 @@ def differences(world: World, route: str, viewers: tuple[str, ...]) -> list[Any]
             is_one = method in ("GET", "HEAD", "POST") and row[method] not in (404, 405)
             if "{pk}" in route and is_one and kind != "shown":
                 status = 200 if is_inside and route not in APPLYING else 404
-            for headers in VARIANTS if method == "GET" and kind in ("", "internal") else VARIANTS[:1]:
+            for headers in (
+                VARIANTS if method == "GET" and kind in ("", "internal") else VARIANTS[:1]
+            ):
                 response = request(world.client(viewer), method, f"/{path}", **headers)
                 statuses = (200, 206, 304) if headers and status == 200 else (status,)
                 leaked = leaks(response.text_and_headers, allowed)
                 if response.status_code not in statuses or leaked:
-                    found.append((viewer, method, path, headers, response.status_code, status, leaked))
+                    found.append(
+                        (viewer, method, path, headers, response.status_code, status, leaked)
+                    )
     return found
 
 
@@ -293,12 +350,21 @@ def test_route_returns_the_statuses_of_its_row_to_other_viewers(world, route):
 
 
 QUERIES = (
-    f"filter[search]={HIDDEN_WORD}", f"filter[regions]={HIDDEN_WORD}-draft", f"filter[types]={HIDDEN_WORD}-internal", "sort=title", "sort=-title",
-    "page[size]=100", "page[size]=1&page[number]=99", "fields=id", "fields=title,slug,attachments,head_recruiter",
-)  # fmt: skip
+    f"filter[search]={HIDDEN_WORD}",
+    f"filter[regions]={HIDDEN_WORD}-draft",
+    f"filter[types]={HIDDEN_WORD}-internal",
+    "sort=title",
+    "sort=-title",
+    "page[size]=100",
+    "page[size]=1&page[number]=99",
+    "fields=id",
+    "fields=title,slug,attachments,head_recruiter",
+)
 
 
-@pytest.mark.parametrize("viewer", ["anonymous", *(pytest.param(v, marks=MANY) for v in EVERYTHING[1:])])
+@pytest.mark.parametrize(
+    "viewer", ["anonymous", *(pytest.param(v, marks=MANY) for v in EVERYTHING[1:])]
+)
 def test_no_query_finds_hidden_vacancies(world, viewer):
     """Counts, pages, orders, keys, and options of filters that only hidden vacancies have."""
     client, total, found = world.client(viewer), len(world.site.shown), []
@@ -306,7 +372,9 @@ def test_no_query_finds_hidden_vacancies(world, viewer):
         for query in ("", *QUERIES):
             response = request(client, "GET", f"{path}?{query}")
             # links repeat the query
-            text = response.text_and_headers.replace(query.replace("[", "%5B").replace("]", "%5D"), "")
+            text = response.text_and_headers.replace(
+                query.replace("[", "%5B").replace("]", "%5D"), ""
+            )
             text = text.replace(f"{HIDDEN_WORD}&", "&") if HIDDEN_WORD in query else text
             leaked = re.findall(rf"{HIDDEN_WORD} \w|{HIDDEN_WORD}@|files\.test/{HIDDEN_WORD}", text)
             found += [(path, query, leak) for leak in leaked]
@@ -318,13 +386,25 @@ def test_no_query_finds_hidden_vacancies(world, viewer):
                     found.append((path, query, body["meta"]))
                 if ids & set(HIDDEN.values()):
                     found.append((path, query, ids))
-    options = {option["value"] for f in client.get("/v1/filters").json()["data"] for option in f["options"]}
+    options = {
+        option["value"] for f in client.get("/v1/filters").json()["data"] for option in f["options"]
+    }
     assert (found, {value for value in options if HIDDEN_WORD in value}) == ([], set())
 
 
 def test_cache_deception_is_not_possible(world):
     """A path that a cache may take for a file's shows no private data."""
-    suffixes = ("/x.css", ";x.css", "%2fx.js", ".json", "%00.css", "%3fx.css", "/", "/..%2fx.js", "%0a.css")
+    suffixes = (
+        "/x.css",
+        ";x.css",
+        "%2fx.js",
+        ".json",
+        "%00.css",
+        "%3fx.css",
+        "/",
+        "/..%2fx.js",
+        "%0a.css",
+    )
     answers = {}
     for viewer in ("anonymous", *APPLICANTS, "superuser"):
         for suffix in suffixes:
@@ -339,14 +419,17 @@ def test_cache_deception_is_not_possible(world):
 
 
 @pytest.mark.parametrize(
-    "viewer", ["applicant B", *(pytest.param(v, marks=MANY) for v in ("anonymous", "expired session"))]
+    "viewer",
+    ["applicant B", *(pytest.param(v, marks=MANY) for v in ("anonymous", "expired session"))],
 )
 def test_admin_is_closed_to_those_who_are_not_staff(world, viewer):
     client, found = world.client(viewer), []
     for route in ADMIN_ROUTES:
         ids = r"<(path:object_id|id|int:pk|int:number|path:content_type_id)>"
         path = re.sub(ids, str(HIDDEN["draft"]), route)
-        path = re.sub(r"\(\?P<app_label>(\w+).*", r"\1/", path.replace("^", "")).replace("(?P<url>.*)$", "x")
+        path = re.sub(r"\(\?P<app_label>(\w+).*", r"\1/", path.replace("^", "")).replace(
+            "(?P<url>.*)$", "x"
+        )
         for method in METHODS if viewer == "anonymous" else ("GET", "POST"):
             response = request(client, method, f"/{path}")
             is_closed = response.status_code < 500 if route in OPEN else is_refused(response)

@@ -41,8 +41,12 @@ def test_apps_register_their_own_models_and_the_office_those_that_join_apps() ->
     foreign = {
         f"{type(page).__module__}: {model.__name__}"
         for model, page in admin.site._registry.items()
-        if (package := type(page).__module__).partition(".")[0] not in (model._meta.app_label, "jobsite")
-        or (package.startswith("jobsite") and not package.startswith(("jobsite.office.", "jobsite.admin.")))
+        if (package := type(page).__module__).partition(".")[0]
+        not in (model._meta.app_label, "jobsite")
+        or (
+            package.startswith("jobsite")
+            and not package.startswith(("jobsite.office.", "jobsite.admin."))
+        )
     }
     assert foreign == set()
 
@@ -72,7 +76,13 @@ def test_no_function_has_more_than_six_arguments() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 given = node.args
-                every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+                every = [
+                    *given.posonlyargs,
+                    *given.args,
+                    *given.kwonlyargs,
+                    given.vararg,
+                    given.kwarg,
+                ]
                 names = [each.arg for each in every if each and each.arg not in ("self", "cls")]
                 if len(names) > ARGUMENTS_MAX:
                     found[f"{path}: {node.name}"] = names

@@ -1,12 +1,16 @@
-"""The words of the pages: terms that were replaced do not come back, in English or in a translation."""
+"""The words of the pages: terms that were replaced do not come back, in English or in a
+translation.
+"""
 
 import re
 from pathlib import Path
 
 CATALOGS = sorted(Path(__file__).parents[1].glob("*/locale/*/LC_MESSAGES/django*.po"))
 REPLACED = {
-    "en": r"left alone|planned|take offline|wants attention|last day\b|bring back|elsewhere|head recruiter|"
-    r"function group|classification|statuses for applicants|tell after|spontaneous|may look|extends|"
+    "en": r"left alone|planned|take offline|wants attention|last day\b|bring back|elsewhere|head "
+    r"recruiter|"
+    r"function group|classification|statuses for applicants|tell after|spontaneous|may "
+    r"look|extends|"
     r"take me back|add another|\bstate\b",
     "nl": r"toestand|ingepland|terugzetten",
     "fr": r"^état$",

@@ -1,7 +1,8 @@
-"""What the tests cost: the dearest groups of a run, and tests that should be marked slow. Time fails no run.
+"""What the tests cost: the dearest groups of a run, and tests that should be marked slow. Time
+fails no run.
 
-CPU is measured, of the process and of children that ended: what other processes of the machine do does not
-count. The option --warn-above SECONDS warns if the run took longer, on an idle machine.
+CPU is measured, of the process and of children that ended: what other processes of the machine do
+does not count. The option --warn-above SECONDS warns if the run took longer, on an idle machine.
 """
 
 import os
@@ -18,7 +19,9 @@ STARTED = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--warn-above", type=int, default=0, help="warn if the run takes longer, in seconds")
+    parser.addoption(
+        "--warn-above", type=int, default=0, help="warn if the run takes longer, in seconds"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,11 +31,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Raise a UsageError if a test is marked slow without a reason."""
     unexplained = {
-        item.nodeid.partition("[")[0] for item in items for mark in item.iter_markers("slow") if not mark.args
+        item.nodeid.partition("[")[0]
+        for item in items
+        for mark in item.iter_markers("slow")
+        if not mark.args
     }
     if unexplained:
-        raise pytest.UsageError("The mark slow needs a reason: slow('starts gunicorn'). It has none in:\n"
-                                + "\n".join(sorted(unexplained)))  # fmt: skip
+        raise pytest.UsageError(
+            "The mark slow needs a reason: slow('starts gunicorn'). It has none in:\n"
+            + "\n".join(sorted(unexplained))
+        )
 
 
 def cpu() -> float:
@@ -55,19 +63,25 @@ def cpu_of(report: Any) -> float:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     reports = [
-        report for found in terminalreporter.stats.values() for report in found if hasattr(report, "duration")
+        report
+        for found in terminalreporter.stats.values()
+        for report in found
+        if hasattr(report, "duration")
     ]
     groups: Counter[str] = Counter()
     for report in reports:
         groups[report.nodeid.partition("::")[0]] += report.duration
-    long = [r for r in reports if r.when == "call" and cpu_of(r) > FAST and "slow" not in r.keywords]
+    long = [
+        r for r in reports if r.when == "call" and cpu_of(r) > FAST and "slow" not in r.keywords
+    ]
     long.sort(key=lambda report: -cpu_of(report))
     terminalreporter.section("times")
     for name, seconds in groups.most_common(10):
         terminalreporter.line(f"{seconds:6.1f} s  {name}")
     if long:
         terminalreporter.line(
-            f"{len(long)} tests took more than {FAST} s of CPU and are not marked slow; the dearest:",
+            f"{len(long)} tests took more than {FAST} s of CPU and are not marked slow; the "
+            "dearest:",
             yellow=True,
         )
     for report in long[:10]:
@@ -75,4 +89,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     took, limit = time.monotonic() - config.stash[STARTED], config.getoption("warn_above")
     is_idle = os.getloadavg()[0] < BUSY * (os.cpu_count() or 1)
     if limit and took > limit and is_idle:
-        terminalreporter.line(f"Warning: the tests took {took:.0f} s, more than {limit} s.", yellow=True)
+        terminalreporter.line(
+            f"Warning: the tests took {took:.0f} s, more than {limit} s.", yellow=True
+        )

@@ -21,8 +21,10 @@ def brands_of(user: User) -> QuerySet[Brand]:
 
 
 def preselected_brand(user: User) -> int | None:
-    """Return the id of the brand of a new vacancy: the only one. A user of several brands, but not of all,
-    gets the one that this user saved last, so that a draft needs only a title (docs/decisions.md #56)."""
+    """Return the id of the brand of a new vacancy: the only one. A user of several brands, but not
+    of all, gets the one that this user saved last, so that a draft needs only a title
+    (docs/decisions.md #56).
+    """
     brands = brands_of(user)
     pks = list(brands.order_by("name").values_list("pk", flat=True)[:2])
     if len(pks) < 2 or user.has_perm(EVERY_BRAND):
@@ -32,14 +34,17 @@ def preselected_brand(user: User) -> int | None:
 
 
 def colleagues_of(user: User) -> QuerySet[User]:
-    """Return the accounts that `user` may see, given the permission: all, or the members of own brands."""
+    """Return the accounts that `user` may see, given the permission:
+    all, or the members of own brands.
+    """
     rows = User.objects.all()
     return rows if user.has_perm(EVERY_BRAND) else rows.filter(pk__in=_members(user.brands.all()))
 
 
 def manageable_by(user: User) -> QuerySet[User]:
-    """Return the accounts that `user` may change, given the permission: not those with more permissions, nor
-    those who work for other brands too (docs/decisions.md #205)."""
+    """Return the accounts that `user` may change, given the permission: not those with more
+    permissions, nor those who work for other brands too (docs/decisions.md #205).
+    """
     rows = roles.not_above(user, colleagues_of(user))
     if user.has_perm(EVERY_BRAND):
         return rows
@@ -47,29 +52,36 @@ def manageable_by(user: User) -> QuerySet[User]:
 
 
 def _members(brands: QuerySet[Brand]) -> QuerySet:
-    return Brand.members.through._default_manager.filter(brand__in=brands.values("pk")).values("user")
+    return Brand.members.through._default_manager.filter(brand__in=brands.values("pk")).values(
+        "user"
+    )
 
 
 def readable_by(user: User) -> QuerySet[Version]:
-    """Return the versions from when the vacancy belonged to a brand of `user`. Without multi-branding, this
-    includes versions without a brand, as in `editable_by`."""
+    """Return the versions from when the vacancy belonged to a brand of `user`. Without
+    multi-branding, this includes versions without a brand, as in `editable_by`.
+    """
     return Version.objects.filter(own_brand(user))
 
 
 def forms_for(user: User) -> QuerySet[Form]:
-    """Return the forms that `user` may see: the site's form, forms of their brands, and unused forms.
+    """Return the forms that `user` may see: the site's form, forms of their brands, and unused
+    forms.
 
     A form that extends another one is visible only if the other one is.
     """
     if user.has_perm(EVERY_BRAND):
         return Form.objects.all()
-    # Read once: the conditions below repeat it eight times. And not joined: a form can have many vacancies.
+    # Read once: the conditions below repeat it eight times. And not joined: a form can have many
+    # vacancies.
     in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
     used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
     ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
     by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
     taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
-    free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(extensions__in=taken.values("pk"))
+    free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(
+        extensions__in=taken.values("pk")
+    )
     whole = Form.objects.filter(
         Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
     )

@@ -12,8 +12,16 @@ PERMISSIONS = [
 
 class VacanciesConfig(AppConfig):
     name = "vacancies"
-    # Changes of these rows raise the revision (jobsite/serving/revision.py). Many vacancies share the latter.
-    tracked_models = ("Vacancy", "VacancyOption", "VacancyRecruiter", "Attachment", "Place", "BrandLink")
+    # Changes of these rows raise the revision (jobsite/serving/revision.py). Many vacancies share
+    # the latter.
+    tracked_models = (
+        "Vacancy",
+        "VacancyOption",
+        "VacancyRecruiter",
+        "Attachment",
+        "Place",
+        "BrandLink",
+    )
     shared_models = ("Brand", "Recruiter", "Filter", "FilterOption")
     verbose_name = _("Vacancies")
 

@@ -18,7 +18,9 @@ PLACEHOLDER_HOST = re.compile(r"(^|\.)example(\.(com|org|net))?$")
 
 @register_content_check
 def consent_texts_are_own() -> list[CheckMessage]:
-    """Report consent texts that are missing or link to a placeholder, once applicants can see them."""
+    """Report consent texts that are missing or link to a placeholder, once
+    applicants can see them.
+    """
     published = Vacancy.objects.published().order_by().values_list("brand", flat=True).distinct()
     brands: set[int | None] = {brand if settings.MULTI_BRANDING else None for brand in published}
     if not brands:
@@ -67,7 +69,8 @@ def hosts_of_brands_lead_here() -> list[CheckMessage]:
         if is_main_host(brand.host):
             messages.append(
                 Warning(
-                    f"The host of the brand {brand} is a name of PUBLIC_BASE_URL: it shows all brands.",
+                    f"The host of the brand {brand} is a name of PUBLIC_BASE_URL: it shows all "
+                    "brands.",
                     hint="Enter another host on the page of the brand, or none.",
                     id="jobsite.W027",
                 )

@@ -33,7 +33,9 @@ class Keyword(models.TextChoices):
 
 
 class Fact(models.TextChoices):
-    """The facts of a vacancy that `filter[...]` takes and /v1/filters counts, beside the vocabularies."""
+    """The facts of a vacancy that `filter[...]` takes and /v1/filters counts, beside the
+    vocabularies.
+    """
 
     BRAND = "brand", _("Brand")
     COUNTRY = "country", _("Country")
@@ -47,7 +49,9 @@ class Fact(models.TextChoices):
         return 101 + list(Fact).index(self)
 
     def names(self) -> dict[str, str]:
-        """Return its values with their names in the active language, in order. Brands are rows: {}."""
+        """Return its values with their names in the active language, in order. Brands are rows:
+        {}.
+        """
         choices: dict[Fact, Callable[[], list[tuple[str, Any]]]] = {
             Fact.COUNTRY: country_choices,
             Fact.WORK_PLACE: lambda: WorkPlace.choices,
@@ -76,7 +80,9 @@ class PayPeriod(models.TextChoices):
 
 
 class EmploymentType(models.TextChoices):
-    """The values of `employmentType` of schema.org that search engines read, in the order of the API."""
+    """The values of `employmentType` of schema.org that search engines read, in the order of the
+    API.
+    """
 
     FULL_TIME = "FULL_TIME", _("Full-time")
     PART_TIME = "PART_TIME", _("Part-time")
@@ -109,5 +115,7 @@ def language_choices() -> list[tuple[str, str]]:
 
 
 @cache
-def _by_name(language: str, name: Callable[[str, str], str], codes: tuple[str, ...]) -> list[tuple[str, str]]:
+def _by_name(
+    language: str, name: Callable[[str, str], str], codes: tuple[str, ...]
+) -> list[tuple[str, str]]:
     return sorted(((code, name(code, language)) for code in codes), key=lambda pair: fold(pair[1]))

@@ -1,5 +1,6 @@
-"""Cities with their coordinates, from GeoNames (geonames.org, CC BY 4.0): one file for each country, which
-browsers load, too. `build_city_files` makes the files."""
+"""Cities with their coordinates, from GeoNames (geonames.org, CC BY 4.0): one file for each
+country, which browsers load, too. `build_city_files` makes the files.
+"""
 
 import json
 import re
@@ -30,7 +31,8 @@ class City:
     longitude: float
     population: int
     is_usual: bool  # the name is the usual one of the city, not one of the others
-    is_known: bool  # without its country: the name means no other city in the world (build_city_files)
+    # Without its country: the name means no other city in the world (build_city_files).
+    is_known: bool
 
 
 def name_key(text: str) -> str:
@@ -50,26 +52,35 @@ def countries() -> tuple[str, ...]:
 
 @cache
 def regions(country: str) -> dict[str, str]:
-    """Return the names of the regions of a country by the keys of their names and of their codes."""
+    """Return the names of the regions of a country by the keys of their names
+    and of their codes.
+    """
     names = _load(country).regions if country in countries() else {}
     return {name_key(text): name for code, name in names.items() for text in (code, name)}
 
 
 def find_cities(text: str, *among: str, region: str = "") -> list[City]:
-    """Return the cities with this name in any language, in the countries `among`, or else in all with a file,
-    and in a region, or else in all regions, the largest first."""
+    """Return the cities with this name in any language, in the countries `among`, or else in all
+    with a file, and in a region, or else in all regions, the largest first.
+    """
     key = name_key(text)
     found = [
-        city for country in countries() if not among or country in among for city in _named(key, country)
+        city
+        for country in countries()
+        if not among or country in among
+        for city in _named(key, country)
     ]
-    return sorted((city for city in found if region in ("", city.region)), key=lambda city: -city.population)
+    return sorted(
+        (city for city in found if region in ("", city.region)), key=lambda city: -city.population
+    )
 
 
 def find_city(text: str, country: str = "") -> City | None:
     """Return the largest city with this name in any language.
 
-    Without a country, only a large city is found whose name means no other city in the world: Antwerp and
-    Paris, but neither the London of Ohio, the Halles of Belgium and Germany nor the Springfields.
+    Without a country, only a large city is found whose name means no other city in the world:
+    Antwerp and Paris, but neither the London of Ohio, the Halles of Belgium and Germany nor the
+    Springfields.
     """
     found = find_cities(text, country) if country else find_cities(text)
     is_meant = found and (country or (found[0].is_known and is_clear(found)))
@@ -82,8 +93,9 @@ def is_clear(found: list[City]) -> bool:
 
 
 def name_at(latitude: str, longitude: str, wanted: str = "") -> str:
-    """Return the name of the city at a point: `wanted`, if it is one of its names in any language, else the
-    usual one. Without a city, the point."""
+    """Return the name of the city at a point: `wanted`, if it is one of its names in any language,
+    else the usual one. Without a city, the point.
+    """
     names = _names_at(float(latitude), float(longitude))
     if wanted and name_key(wanted) in map(name_key, names):
         return wanted
@@ -98,7 +110,12 @@ def _names_at(latitude: float, longitude: float) -> list[str]:
         for value in (latitude, longitude)
     )
     beginning = re.compile(rf"\[{north}\d*,{east}")
-    rows = [_row(line) for country in countries() for line in _load(country).rows if beginning.match(line)]
+    rows = [
+        _row(line)
+        for country in countries()
+        for line in _load(country).rows
+        if beginning.match(line)
+    ]
     near = [
         ((row[0], row[1]) != (latitude, longitude), -row[3], row[5:])
         for row in rows
@@ -123,7 +140,9 @@ def _named(key: str, country: str) -> list[City]:
 
 
 class _File(NamedTuple):
-    """The file of a country. To decode all rows takes half a second: only those that are needed are."""
+    """The file of a country. To decode all rows takes half a second:
+    only those that are needed are.
+    """
 
     regions: dict[str, str]  # names by code
     districts: list[str]  # of each row
@@ -133,7 +152,9 @@ class _File(NamedTuple):
 
 @cache
 def _load(country: str) -> _File:
-    head, _, cities = (FOLDER / f"{country}.json").read_text(encoding="utf-8").partition('"cities":[\n')
+    head, _, cities = (
+        (FOLDER / f"{country}.json").read_text(encoding="utf-8").partition('"cities":[\n')
+    )
     rows, content = cities.removesuffix("\n]}\n").split("\n"), json.loads(head + '"cities":[]}')
     codes = content.get("districts", "")
     districts = codes.replace("-", "").split(" ") if codes else [""] * len(rows)

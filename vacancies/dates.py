@@ -1,4 +1,6 @@
-"""The closing date of a vacancy: `publish_until` is exclusive, people see the last day (decisions.md #1)."""
+"""The closing date of a vacancy:
+`publish_until` is exclusive, people see the last day (decisions.md #1).
+"""
 
 from datetime import date, datetime, timedelta, tzinfo
 
@@ -10,14 +12,22 @@ from vacancies.models import Vacancy
 
 
 def end_of_day(day: date, zone: tzinfo | None = None) -> datetime:
-    """Return the start of the next day, by default in the site's time zone. The result is in UTC."""
+    """Return the start of the next day, by default in the site's time zone.
+    The result is in UTC.
+    """
     return start_of_day(day + timedelta(days=1), zone)
 
 
 def last_day(until: datetime, zone: tzinfo | None = None) -> date:
-    """Return the last day before `until`, by default in the site's time zone. The inverse of `end_of_day`."""
+    """Return the last day before `until`, by default in the site's time zone.
+    The inverse of `end_of_day`.
+    """
     # Subtracted in UTC: around a change of the clock, local arithmetic could give another day.
-    return (until - timedelta(microseconds=1)).astimezone(zone or timezone.get_default_timezone()).date()
+    return (
+        (until - timedelta(microseconds=1))
+        .astimezone(zone or timezone.get_default_timezone())
+        .date()
+    )
 
 
 def is_exact(until: datetime) -> bool:
@@ -26,7 +36,9 @@ def is_exact(until: datetime) -> bool:
 
 
 def closing_date_of(vacancy: Vacancy) -> str:
-    """Return the closing date of `vacancy`, with a time if it is not the end of the day; "-" without one."""
+    """Return the closing date of `vacancy`, with a time if it is not the end of the day;
+    "-" without one.
+    """
     until = vacancy.publish_until
     if until is None:
         return "-"

@@ -1,4 +1,6 @@
-"""Fields that sanitise or derive their value on every write: admin, import, bulk insert, update()."""
+"""Fields that sanitise or derive their value on every write:
+admin, import, bulk insert, update().
+"""
 
 import re
 from functools import lru_cache
@@ -12,8 +14,8 @@ from django_prose_editor.fields import ProseEditorField
 from jobsite.db.folding import fold
 from jobsite.text.html import CleanHtml, check_size, sanitise, visible_text
 
-# The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a recruiter
-# writes is removed.
+# The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a
+# recruiter writes is removed.
 EDITOR_EXTENSIONS: dict[str, object] = {
     "Bold": True,
     "Italic": True,
@@ -50,7 +52,9 @@ class HtmlField(ProseEditorField):
 
     def get_db_prep_save(self, value: object, connection: BaseDatabaseWrapper) -> Any:
         # QuerySet.update() calls this without pre_save.
-        return super().get_db_prep_save(sanitise(value) if isinstance(value, str) else value, connection)
+        return super().get_db_prep_save(
+            sanitise(value) if isinstance(value, str) else value, connection
+        )
 
 
 class FoldedField(models.TextField):
@@ -82,12 +86,18 @@ class FoldedField(models.TextField):
 
 
 class SlugFromField(models.SlugField):
-    """A slug that a save derives from the field `source` of the row if it is empty. It is unique among the
-    rows of the model, and stays when the source changes, because links contain it."""
+    """A slug that a save derives from the field `source` of the row if it is empty. It is unique
+    among the rows of the model, and stays when the source changes, because links contain it.
+    """
 
     def __init__(self, *args: Any, source: str = "", **kwargs: Any) -> None:
         self.source = source
-        defaults: dict[str, Any] = {"max_length": 200, "blank": True, "default": "", "db_default": ""}
+        defaults: dict[str, Any] = {
+            "max_length": 200,
+            "blank": True,
+            "default": "",
+            "db_default": "",
+        }
         super().__init__(*args, **defaults | kwargs)
 
     def deconstruct(self) -> tuple:
@@ -118,7 +128,9 @@ def free_value(label: str, taken: set[str]) -> str:
     """Return the slug of `label`, numbered when `taken` holds it: "full-time", "full-time-2"."""
     base = slug_of(label)[:180] or "option"
     return next(
-        value for n in range(1, len(taken) + 2) if (value := base if n == 1 else f"{base}-{n}") not in taken
+        value
+        for n in range(1, len(taken) + 2)
+        if (value := base if n == 1 else f"{base}-{n}") not in taken
     )
 
 

@@ -22,7 +22,15 @@ from vacancies.search.query import Search, intersection, union
 from vacancies.search.words import Words, read_query
 
 RELEVANCE = "relevance"
-SORT_KEYS = (RELEVANCE, "published_at", "-published_at", "title", "-title", "closes_at", "-closes_at")
+SORT_KEYS = (
+    RELEVANCE,
+    "published_at",
+    "-published_at",
+    "title",
+    "-title",
+    "closes_at",
+    "-closes_at",
+)
 SEARCH, NEAR, SORT = "filter[search]", "filter[near]", "sort"
 _FRACTION = r"(\.[0-9]{1,15})?"
 _ZEROS = r"(\.0{1,15})?"
@@ -38,7 +46,8 @@ def filter_name(keyword: str) -> str:
     return f"filter[{keyword}]"
 
 
-OPTION_NAMES = frozenset(map(filter_name, [*Keyword, *Fact]))  # the parameters that take lists of options
+# The parameters that take lists of options.
+OPTION_NAMES = frozenset(map(filter_name, [*Keyword, *Fact]))
 
 
 def validate_search(text: str) -> None:
@@ -51,8 +60,8 @@ def validate_search(text: str) -> None:
 class OptionValueFilter(django_filters.CharFilter):
     """Vacancies with any of the option values in a comma-separated list.
 
-    An unknown value matches nothing and is not an error: links outlive the last vacancy of a region, and an
-    unknown value must look like a hidden one.
+    An unknown value matches nothing and is not an error: links outlive the last vacancy of a
+    region, and an unknown value must look like a hidden one.
     """
 
     def __init__(self, keyword: Keyword | Fact) -> None:
@@ -68,7 +77,9 @@ class OptionValueFilter(django_filters.CharFilter):
         values = value.split(",")
         if isinstance(self.keyword, Fact):
             return union(fact_bitmaps(self.keyword, index, values).values())
-        options = FilterOption.objects.filter(filter__keyword=self.keyword, value__in=values).order_by()
+        options = FilterOption.objects.filter(
+            filter__keyword=self.keyword, value__in=values
+        ).order_by()
         return index.union(f"o{pk}" for pk in options.values_list("pk", flat=True))
 
 
@@ -113,12 +124,15 @@ class NearFilter(django_filters.CharFilter):
         super().__init__(
             strip=False,
             validators=[RegexValidator(NEAR_PATTERN.removesuffix("$") + r"\Z", flags=re.ASCII)],
-            help_text="latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "
+            help_text="latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), "
+            "as plain "
             "decimal numbers separated by commas, such as 51.22,4.4,25",
         )
 
     def bitmap(self, index: Index, value: str) -> BitMap64:
-        """Return the vacancies with a place in the circle. A page asks twice: for list and filters."""
+        """Return the vacancies with a place in the circle. A page asks twice:
+        for list and filters.
+        """
         known, found = index.near
         if known != value:
             latitude, longitude, km = map(float, value.split(","))
@@ -159,11 +173,15 @@ class FacetFilterSet(FilterSet):
         }
 
     def search(self, index: Index, vacancy_list: VacancyList, *, at: datetime) -> Search:
-        """Return a search among the vacancies of the list that match the filters at the time `at`."""
+        """Return a search among the vacancies of the list that match the filters
+        at the time `at`.
+        """
         live = index.live(vacancy_list, at)
         return Search(index, live, intersection(live, *self.bitmaps(index).values()))
 
-    def scopes(self, index: Index, vacancy_list: VacancyList, *, at: datetime) -> dict[str, BitMap64]:
+    def scopes(
+        self, index: Index, vacancy_list: VacancyList, *, at: datetime
+    ) -> dict[str, BitMap64]:
         """Return, for each filter, the vacancies of the list under all the others."""
         live = index.live(vacancy_list, at)
         if self.words:

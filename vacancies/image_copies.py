@@ -1,5 +1,5 @@
-"""Smaller copies of images, for pages: vacancies/<name>.480.webp of vacancies/<name>.jpg. And JPEGs, also of
-the icons of brands, for social networks and messengers: vacancies/<name>.1200.jpg.
+"""Smaller copies of images, for pages: vacancies/<name>.480.webp of vacancies/<name>.jpg. And
+JPEGs, also of the icons of brands, for social networks and messengers: vacancies/<name>.1200.jpg.
 
 A copy is made on the first request for it (media.py). It has no row: it belongs to its image.
 """
@@ -23,12 +23,15 @@ logger = logging.getLogger(__name__)
 WIDTHS = (480, 960)  # pixels
 SHARED = 1200  # of the JPEG, at most
 _COPY = re.compile(r"((?:vacancies|brands)/[^/.\0]{1,100})\.(?:(480|960)\.webp|(1200)\.jpg)")
-_IMAGE = re.compile(rf"((?:vacancies|brands)/[^/.]{{1,100}})({'|'.join(map(re.escape, IMAGE_ENDINGS))})")
+_IMAGE = re.compile(
+    rf"((?:vacancies|brands)/[^/.]{{1,100}})({'|'.join(map(re.escape, IMAGE_ENDINGS))})"
+)
 
 
 class Picture(NamedTuple):
-    """The size of an image in pixels, its copies as the attribute `srcset` of HTML, and the URL and the size
-    of its JPEG."""
+    """The size of an image in pixels, its copies as the attribute `srcset` of HTML, and the URL and
+    the size of its JPEG.
+    """
 
     width: int
     height: int
@@ -38,20 +41,26 @@ class Picture(NamedTuple):
 
 
 def originals(name: str) -> tuple[list[str], int]:
-    """Return the possible names of the image whose copy has the name `name`, and the width of the copy; no
-    names if it is no name of a copy."""
+    """Return the possible names of the image whose copy has the name `name`, and the width of the
+    copy; no names if it is no name of a copy.
+    """
     found = _COPY.fullmatch(name)
-    return ([found[1] + end for end in IMAGE_ENDINGS], int(found[2] or found[3])) if found else ([], 0)
+    return (
+        ([found[1] + end for end in IMAGE_ENDINGS], int(found[2] or found[3])) if found else ([], 0)
+    )
 
 
 def make_copy(original: str, copy: str, width: int) -> bool:
-    """Store the `copy` of the image `original`. False if it is not readable, or for a page not wider than
-    `width`.
+    """Store the `copy` of the image `original`. False if it is not readable, or for a page not
+    wider than `width`.
 
     Several requests may do so at the same time: each replaces the file by an equal one.
     """
     try:
-        with default_storage.open(original) as file, Image.open(file, formats=IMAGE_FORMATS) as image:
+        with (
+            default_storage.open(original) as file,
+            Image.open(file, formats=IMAGE_FORMATS) as image,
+        ):
             is_shared = copy.endswith(".jpg")
             if image.width <= width and not is_shared:
                 return False
@@ -62,7 +71,8 @@ def make_copy(original: str, copy: str, width: int) -> bool:
             made = BytesIO()
             picture.save(made, "JPEG" if is_shared else "WEBP", quality=80)
         _store(copy, made)
-    except Exception as error:  # Pillow raises many types for malformed images, and the disk may be full
+    # Pillow raises many types for malformed images, and the disk may be full.
+    except Exception as error:
         logger.warning("No smaller copy of %s: %s.", original, type(error).__name__)
         return False
     return True
@@ -89,7 +99,9 @@ def _store(name: str, content: BytesIO) -> None:
 
 
 def picture(url: str) -> Picture | None:
-    """Return the size and the copies of the uploaded image at `url`; None for another, or a broken one."""
+    """Return the size and the copies of the uploaded image at `url`;
+    None for another, or a broken one.
+    """
     base, media, name = url.rpartition(settings.MEDIA_URL)
     if not (media and (found := _IMAGE.fullmatch(name))):
         return None
@@ -97,7 +109,9 @@ def picture(url: str) -> Picture | None:
         size = _size(name)
     except Exception:
         return None  # Pillow raises many types for malformed images
-    copies = [f"{base}{media}{found[1]}.{width}.webp {width}w" for width in WIDTHS if width < size[0]]
+    copies = [
+        f"{base}{media}{found[1]}.{width}.webp {width}w" for width in WIDTHS if width < size[0]
+    ]
     srcset = ", ".join([*copies, f"{url} {size[0]}w"]) if copies else ""
     return Picture(*size, srcset, f"{base}{media}{found[1]}.{SHARED}.jpg", _shared_size(*size))
 

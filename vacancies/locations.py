@@ -1,4 +1,6 @@
-"""The places that the text of a location names, such as "Antwerp, Kattendijk dock" and "Gent / Brugge"."""
+"""The places that the text of a location names, such as "Antwerp, Kattendijk dock" and "Gent /
+Brugge".
+"""
 
 import json
 import re
@@ -25,28 +27,34 @@ from vacancies.cities import (
 )
 
 CITY_NAMES = Path(__file__).parent / "city_names.txt"  # in four languages, a city on each line
-# Tables, in keys of names (`name_key`):
-# areas      by country, the middle of the area of each first digit of postal codes, 0 to 9
-# countries  codes by names that are not of CLDR
-# provinces  of Belgium with the name of a city: "Mechelen, Antwerpen" is one place, "Gent, Antwerpen" two
-# words      cities that are more often a word: they need their region or country
-# onsite, remote  are no places; only the second ones say that there is none
+# Tables, in keys of names (`name_key`): areas      by country, the middle of the area of each first
+# digit of postal codes, 0 to 9 countries  codes by names that are not of CLDR provinces  of Belgium
+# with the name of a city: "Mechelen, Antwerpen" is one place, "Gent, Antwerpen" two words
+# cities that are more often a word: they need their region or country onsite, remote  are no
+# places; only the second ones say that there is none
 _TABLES = json.loads((Path(__file__).parent / "location_words.json").read_text(encoding="utf-8"))
 # "of" is "or" in Dutch.
-_ALTERNATIVES = re.compile(r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+")
+_ALTERNATIVES = re.compile(
+    r"\s*[/;|+&\n]\s*|\s+(?:and|or|en|et|ou|und|oder)\s+|(?<!District)\s+of\s+"
+)
 _PARTS = re.compile(r"\s*[,()\[\]]\s*|\s+[-–—]\s+")
-# The letters of a country, and a postal code or a département. "1000 DE PANNE" is read as a Dutch one first.
+# The letters of a country, and a postal code or a département. "1000 DE PANNE" is read as a Dutch
+# one first.
 _NUMBER = r"(\d{5}|\d{4}|97\d|2[AB]|\d{2})"
 _CODES = (
     re.compile(r"(NL-|)(\d{4} ?[A-Z]{2})\s+(?=\D)"),
     re.compile(rf"([A-Z]{{1,2}}-|){_NUMBER}\s+(?:[-–]\s+)?(?=\D)"),
 )
 _LONE_CODE = re.compile(rf"(?:[A-Z]{{1,2}}-)?{_NUMBER}(?: ?[A-Z]{{2}})?")
-_DEPARTEMENT = re.compile(r"\bD[ée]p(?:t|artement)?\.? +(?=\d)", re.IGNORECASE)  # "Dép. 07 - St Priest"
+# "Dép. 07 - St Priest".
+_DEPARTEMENT = re.compile(r"\bD[ée]p(?:t|artement)?\.? +(?=\d)", re.IGNORECASE)
 _LETTERS = {"A": "AT", "B": "BE", "D": "DE", "F": "FR", "I": "IT", "L": "LU"}
-_ARRONDISSEMENT = re.compile(r"(?: cedex)?(?: \d{1,2}(?:er?|[eè]me)?(?: arr\w*\.?)?)?$", re.IGNORECASE)
+_ARRONDISSEMENT = re.compile(
+    r"(?: cedex)?(?: \d{1,2}(?:er?|[eè]me)?(?: arr\w*\.?)?)?$", re.IGNORECASE
+)
 AREA = 130  # km around it; all cities of the area are nearer
-TOWN = 10_000  # inhabitants: a smaller place is not meant where a large city has this name in any language
+# Inhabitants: a smaller place is not meant where a large city has this name in any language.
+TOWN = 10_000
 WORLD_LARGER = 100  # than the city of a country with its name: only that one is meant
 NEAR = 8  # km: of two such cities, one is a part of the other
 
@@ -58,22 +66,27 @@ class _Place(NamedTuple):
 
 
 def places_of(location: str, default_countries: Collection[str] = ()) -> list[JsonObject]:
-    """Return the addresses of the places of work that `location` names, with the keys of Place.ADDRESS, or []
-    if one of them is unknown or ambiguous, or if the work is remote.
+    """Return the addresses of the places of work that `location` names, with the keys of
+    Place.ADDRESS, or [] if one of them is unknown or ambiguous, or if the work is remote.
 
-    A city is in the country or region that the text names, else in one of `default_countries`. Without these,
-    it has to be a city that `find_city` finds without a country.
+    A city is in the country or region that the text names, else in one of `default_countries`.
+    Without these, it has to be a city that `find_city` finds without a country.
     """
     return [place.address for place in _found(location, default_countries)]
 
 
 def cities_named(text: str) -> list[City]:
-    """Return the city that a visitor means with `text`, in any language, with its country or region or alone;
-    the largest first if it can be several."""
+    """Return the city that a visitor means with `text`, in any language, with its country or region
+    or alone; the largest first if it can be several.
+    """
     if known := find_city(text):
         return [known]
     found = find_cities(text)
-    if found and found[0].population < TOWN and any(_region(text, country) for country in countries()):
+    if (
+        found
+        and found[0].population < TOWN
+        and any(_region(text, country) for country in countries())
+    ):
         return []  # Flanders is not the village in New York
     before, _, last = text.rpartition(" ")  # "Ghent Belgium"
     return found or [place.city for place in _found(text, ()) or _found(f"{before}, {last}", ())]
@@ -82,9 +95,11 @@ def cities_named(text: str) -> list[City]:
 def _found(location: str, default_countries: Collection[str]) -> list[_Place]:
     """Return the places of `places_of`."""
     texts = [
-        _with_code(_split(_PARTS, text)) for text in _split(_ALTERNATIVES, _DEPARTEMENT.sub("", location))
+        _with_code(_split(_PARTS, text))
+        for text in _split(_ALTERNATIVES, _DEPARTEMENT.sub("", location))
     ]
-    if "," not in location and _city(location, default_countries):  # "Bosch en Duin", "Halle (Saale)"
+    # "Bosch en Duin", "Halle (Saale)".
+    if "," not in location and _city(location, default_countries):
         texts = [[location.strip()]]
     if any(_key(part) in _TABLES["remote"] for parts in texts for part in parts):
         return []
@@ -100,7 +115,9 @@ def _found(location: str, default_countries: Collection[str]) -> list[_Place]:
 
 
 def _places(parts: list[str], among: Collection[str], *, is_named: bool = False) -> list[_Place]:
-    """Return the places that the parts of a text between commas name. `is_named`: so is their country."""
+    """Return the places that the parts of a text between commas name. `is_named`:
+    so is their country.
+    """
     *rest, last = parts
     if rest:
         if inside := _in_region(rest, last, among):
@@ -114,7 +131,8 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
         return []
     is_region = bool(found and rest) and _is_region(last, found[0].city.country)
     if len(found) == 1:
-        # The other parts are a building, a street or a district. "Rome AFB, New York" has no known city.
+        # The other parts are a building, a street or a district. "Rome AFB, New York" has no known
+        # city.
         return [] if is_region else found
     if len(found) < len(parts):
         return []
@@ -133,19 +151,30 @@ def _in_region(parts: list[str], region: str, among: Collection[str]) -> _Place 
     return None
 
 
-def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool = False) -> _Place | None:
-    """Return the city that `text` names, with its postal code before it or without. `is_named`: its country
-    is named."""
+def _city(
+    text: str, among: Collection[str], region: str = "", *, is_named: bool = False
+) -> _Place | None:
+    """Return the city that `text` names, with its postal code before it or without. `is_named`: its
+    country is named.
+    """
     for pattern in _CODES:
         if match := pattern.match(text):
             letters, code = match[1].rstrip("-") if match[1] else "", match[2]
             allowed = [_LETTERS.get(letters, letters)] if letters else _countries_with(code)
-            pool = [country for country in among if country in allowed] or ([] if is_named else allowed)
-            name = _ARRONDISSEMENT.sub("", text[match.end() :]) if "FR" in pool else text[match.end() :]
+            pool = [country for country in among if country in allowed] or (
+                [] if is_named else allowed
+            )
+            name = (
+                _ARRONDISSEMENT.sub("", text[match.end() :])
+                if "FR" in pool
+                else text[match.end() :]
+            )
             city = _largest(name, pool, region, code)
             if city and (letters or region or name_key(name) not in _elsewhere()):
                 # a département is not a postal code
-                return _place(text, name, city, region, "" if len(code) <= 3 else match[0].strip(" -–"))
+                return _place(
+                    text, name, city, region, "" if len(code) <= 3 else match[0].strip(" -–")
+                )
     if not among:
         city = find_city(text)
     elif region or is_named:
@@ -156,8 +185,9 @@ def _city(text: str, among: Collection[str], region: str = "", *, is_named: bool
 
 
 def _best_known(name: str, among: Collection[str]) -> City | None:
-    """Return the city of this name in these countries, or the one that the whole world knows, if it is much
-    larger. None if both may be meant."""
+    """Return the city of this name in these countries, or the one that the whole world knows, if it
+    is much larger. None if both may be meant.
+    """
     found, known = find_cities(name, *among), find_city(name)
     if name_key(name) in _elsewhere() and not (found and found[0].population >= LARGE):
         return None
@@ -169,7 +199,9 @@ def _best_known(name: str, among: Collection[str]) -> City | None:
 
 
 def _largest(name: str, among: Collection[str], region: str = "", code: str = "") -> City | None:
-    """Return the city of this name that the postal code allows. None if there are several of one size."""
+    """Return the city of this name that the postal code allows.
+    None if there are several of one size.
+    """
     cities = find_cities(name, *among, region=region) if among else []
     found = [city for city in cities if _has_code(city, code)]
     return found[0] if found and (region or is_clear(found)) else None
@@ -183,9 +215,13 @@ def _countries_with(code: str) -> list[str]:
 
 
 def _has_code(city: City, code: str) -> bool:
-    """Whether a postal code or département can be that of `city`: it is in the area of the first digit."""
+    """Whether a postal code or département can be that of `city`:
+    it is in the area of the first digit.
+    """
     if city.country == "FR" and code:
-        return city.district in ("", code[:2]) or (code[:2] == "20" and city.district in ("2A", "2B"))
+        return city.district in ("", code[:2]) or (
+            code[:2] == "20" and city.district in ("2A", "2B")
+        )
     if not (code and city.country in _TABLES["areas"]):
         return True
     latitude, longitude = _TABLES["areas"][city.country][int(code[0])]
@@ -217,8 +253,9 @@ def _place(text: str, name: str, city: City, region: str, postal_code: str = "")
 
 
 def _with_code(parts: list[str]) -> list[str]:
-    """Put a postal code or département that is a part of its own before its city: "07 - ST PRIEST", "Lyon
-    (69)"."""
+    """Put a postal code or département that is a part of its own before its city: "07 - ST PRIEST",
+    "Lyon (69)".
+    """
     codes = [n for n, part in enumerate(parts) if _LONE_CODE.fullmatch(part)]
     if len(codes) != 1 or len(parts) == 1:
         return parts
@@ -245,7 +282,9 @@ def _region(text: str, country: str) -> str:
 
 def _is_region(text: str, country: str) -> bool:
     """Whether `text` is the name of a region or province of `country`."""
-    return bool(_region(text, country)) or (country == "BE" and name_key(text) in _TABLES["provinces"])
+    return bool(_region(text, country)) or (
+        country == "BE" and name_key(text) in _TABLES["provinces"]
+    )
 
 
 def _country(text: str) -> str:
@@ -255,7 +294,9 @@ def _country(text: str) -> str:
 @cache
 def _country_names() -> dict[str, str]:
     """Return the codes of the countries by the keys of their names in all languages of the site."""
-    names = {name_key(country_name(code, language)): code for language in LANGUAGES for code in COUNTRIES}
+    names = {
+        name_key(country_name(code, language)): code for language in LANGUAGES for code in COUNTRIES
+    }
     return names | _TABLES["countries"]
 
 

@@ -1,8 +1,8 @@
 """Uploaded files: who may see them, how they are served, and which are orphans.
 
-Whoever may see a vacancy may see its image and attachments: the public, insiders for internal vacancies, the
-holder of a preview link, and recruiters for the vacancies of their brands. A file that the client may not
-see gives the same 404 as one that does not exist.
+Whoever may see a vacancy may see its image and attachments: the public, insiders for internal
+vacancies, the holder of a preview link, and recruiters for the vacancies of their brands. A file
+that the client may not see gives the same 404 as one that does not exist.
 """
 
 import re
@@ -32,7 +32,15 @@ from whitenoise.responders import StaticFile
 from jobsite.api import caching
 from jobsite.api.permissions import is_insider, is_protected, lacks_factor
 from vacancies.image_copies import make_copy, originals
-from vacancies.models import Approval, Attachment, Brand, Recruiter, Vacancy, VacancyTemplate, Version
+from vacancies.models import (
+    Approval,
+    Attachment,
+    Brand,
+    Recruiter,
+    Vacancy,
+    VacancyTemplate,
+    Version,
+)
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
 
@@ -76,25 +84,31 @@ class VisibleFile(NamedTuple):
 def shown_by(vacancies: VacancyQuerySet, name: str) -> VisibleFile | None:
     """Return the file `name` if one of `vacancies` shows it, else None. One query.
 
-    Brand icons and pictures of recruiters are public as long as they are in use. Checking whether a visible
-    vacancy shows them would query all vacancies of the brand or recruiter.
+    Brand icons and pictures of recruiters are public as long as they are in use. Checking whether a
+    visible vacancy shows them would query all vacancies of the brand or recruiter.
     """
     folder = name.partition("/")[0]
     if folder == "brands":
         return (
-            VisibleFile() if Brand.objects.filter(Q(icon_small=name) | Q(icon_large=name)).exists() else None
+            VisibleFile()
+            if Brand.objects.filter(Q(icon_small=name) | Q(icon_large=name)).exists()
+            else None
         )
     if folder == "recruiters":
         return VisibleFile() if Recruiter.objects.filter(image=name).exists() else None
     if folder == "attachments":
-        found = vacancies.filter(attachments__file=name).values_list("attachments__name", "publish_until")
+        found = vacancies.filter(attachments__file=name).values_list(
+            "attachments__name", "publish_until"
+        )
     else:
         found = vacancies.filter(image=name).values_list("image", "publish_until")
     rows = list(found[:STEP])  # copies of a vacancy share its files
     if not rows:
         return None
     ends = [until for _title, until in rows]
-    return VisibleFile(rows[0][0] if folder == "attachments" else "", None if None in ends else max(ends))
+    return VisibleFile(
+        rows[0][0] if folder == "attachments" else "", None if None in ends else max(ends)
+    )
 
 
 def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFile, bool] | None:
@@ -105,14 +119,22 @@ def seen_by(request: HttpRequest, name: str, *, at: datetime) -> tuple[VisibleFi
     for vacancies in _restricted(request, published):
         if found := shown_by(vacancies, name):
             return found, False
-    if _is_recruiter(request.user) and not lacks_factor(request) and _is_pending(request.user, name):
+    if (
+        _is_recruiter(request.user)
+        and not lacks_factor(request)
+        and _is_pending(request.user, name)
+    ):
         return VisibleFile(), False
     return None
 
 
 def _is_pending(user: User, name: str) -> bool:
-    """Whether a waiting request for approval, or a template, of the brands of `user` has the file `name`."""
-    waiting = Approval.objects.waiting().filter(vacancy__in=Vacancy.objects.editable_by(user).values("pk"))
+    """Whether a waiting request for approval, or a template, of the brands of `user` has the file
+    `name`.
+    """
+    waiting = Approval.objects.waiting().filter(
+        vacancy__in=Vacancy.objects.editable_by(user).values("pk")
+    )
     templates = VacancyTemplate.objects.usable_by(user)
     found = (
         names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
@@ -123,7 +145,9 @@ def _is_pending(user: User, name: str) -> bool:
 
 def _restricted(request: HttpRequest, published: VacancyQuerySet) -> Iterator[VacancyQuerySet]:
     """Yield the vacancies that the client of `request` may see and the public may not."""
-    if is_protected() and is_insider(Request(request, authenticators=APIView().get_authenticators())):
+    if is_protected() and is_insider(
+        Request(request, authenticators=APIView().get_authenticators())
+    ):
         yield published.internal()
     if token := request.GET.get("preview"):
         yield Vacancy.objects.filter(pk__in=[opened_by(token)])
@@ -188,7 +212,9 @@ def _response(request: HttpRequest, name: str, headers: dict[str, str]) -> HttpR
 def _response_of_copy(
     request: HttpRequest, name: str, headers: dict[str, str], original: str, width: int
 ) -> HttpResponse:
-    """Make the copy if there is none. If none can be made, lead to the original, so that pages show it."""
+    """Make the copy if there is none.
+    If none can be made, lead to the original, so that pages show it.
+    """
     try:
         return _response(request, name, headers)
     except FileNotFoundError:
@@ -239,8 +265,9 @@ def _headers(name: str, title: str) -> dict[str, str]:
 
 
 def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
-    """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references, and of the
-    copies of such images."""
+    """Yield (name, size in bytes) of each file older than ORPHAN_AGE that nothing references, and
+    of the copies of such images.
+    """
     files = {
         name: size
         for folder in COLUMNS
@@ -253,7 +280,9 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
     for start in range(0, len(names), STEP):
         step = names[start : start + STEP]
         for model, column in (pair for pairs in COLUMNS.values() for pair in pairs):
-            found = model._default_manager.filter(**{f"{column}__in": step}).values_list(column, flat=True)
+            found = model._default_manager.filter(**{f"{column}__in": step}).values_list(
+                column, flat=True
+            )
             for name in found:
                 old.pop(name, None)
     if old:  # a version can be restored, a request approved, a template used
@@ -286,7 +315,9 @@ CONTENTS: tuple[tuple[Any, str], ...] = (
 
 def _referenced_by_contents() -> Iterator[str]:
     for model, column in CONTENTS:
-        with_files = Q(**{f"{column}__has_key": "image"}) | Q(**{f"{column}__has_key": "attachments"})
+        with_files = Q(**{f"{column}__has_key": "image"}) | Q(
+            **{f"{column}__has_key": "attachments"}
+        )
         rows = model.objects.filter(with_files).order_by("pk")
         yield from names_in(rows.values_list(f"{column}__image", f"{column}__attachments"))
 

@@ -1,4 +1,6 @@
-"""The page of a vacancy for people: of a public one for everybody, else for the holder of a preview link."""
+"""The page of a vacancy for people:
+of a public one for everybody, else for the holder of a preview link.
+"""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
@@ -32,7 +34,15 @@ from vacancies.pay import pay_lines
 from vacancies.previews import ends_at, opened_by
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
-IN_THE_TEMPLATE = {"is_hot", "is_permanent", "location", "work_place", "language", "video", "apply_url"}
+IN_THE_TEMPLATE = {
+    "is_hot",
+    "is_permanent",
+    "location",
+    "work_place",
+    "language",
+    "video",
+    "apply_url",
+}
 FACTS = [
     column
     for column in COLUMNS
@@ -49,7 +59,9 @@ CSP = (
 
 @require_safe
 def preview(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the vacancy that `token` opens and its application form, from the API's representations."""
+    """Show the vacancy that `token` opens and its application form, from the
+    API's representations.
+    """
     vacancy = Vacancy.objects.with_related().with_form().filter(pk__in=[opened_by(token)]).first()
     if vacancy is None:
         response = render(request, "vacancies/preview_expired.html", status=404)
@@ -62,8 +74,9 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_safe
 def page(request: HttpRequest, pk: str) -> HttpResponse:
-    """Lead to the page of the published vacancy `pk`, or show it to those who may see it in the API if it has
-    none: job sites have pages of their own. "View on site" of the admin leads here."""
+    """Lead to the page of the published vacancy `pk`, or show it to those who may see it in the API
+    if it has none: job sites have pages of their own. "View on site" of the admin leads here.
+    """
     viewer = Request(request, authenticators=APIView().get_authenticators())
     vacancies = Vacancy.objects.with_related().with_form()
     try:
@@ -94,7 +107,10 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
             (label, values)
             for label, values in (
                 (_("Places"), [address_text(place) for place in item["places"]]),
-                (_("Countries for remote work"), [_joined([*map(country_name, item["remote_countries"])])]),
+                (
+                    _("Countries for remote work"),
+                    [_joined([*map(country_name, item["remote_countries"])])],
+                ),
                 # These also say the employment types, in the words of the recruiters.
                 *((f.label, [_joined(item[f.keyword] or "")]) for f in Filter.objects.all()),
                 (_("Pay"), pay_lines(item["pay"])),
@@ -106,7 +122,8 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "video_url": web_url(item["video"] or ""),
         "work_place": vacancy.get_work_place_display(),  # type: ignore[attr-defined] # Django's
         "text_language": item["language"] if item["language"] != get_language() else "",
-        # Texts are sanitised when they are written. The policy of this page (CSP) runs no inline script.
+        # Texts are sanitised when they are written. The policy of this page (CSP) runs no inline
+        # script.
         "lead": item["short_description"] or "",
         "texts": [
             (capfirst(field.verbose_name), item[field.name])
@@ -147,7 +164,10 @@ def _is_recruiter_of(vacancy: Vacancy, request: HttpRequest) -> bool:
 def _facts(vacancy: Vacancy) -> list[tuple[str, list[str]]]:
     """Return the labels and lines of the columns, as in the history."""
     values = values_of(vacancy, (column.name for column in FACTS))
-    return [(str(capfirst(column.verbose_name)), lines(column.name, values[column.name])) for column in FACTS]
+    return [
+        (str(capfirst(column.verbose_name)), lines(column.name, values[column.name]))
+        for column in FACTS
+    ]
 
 
 def _joined(value: str | list[str]) -> str:

@@ -18,7 +18,9 @@ _NUMBER = re.compile(r"(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?:[.,](\d{1,2}))?(?!\d)
 
 
 def pay_text(vacancy: Vacancy) -> str:
-    """Return for example "from €3,100 per month (gross)", also if the pay is not public; "" without pay."""
+    """Return for example "from €3,100 per month (gross)", also if the pay is not public;
+    "" without pay.
+    """
     amount = amount_text(vacancy.pay_min, vacancy.pay_max, vacancy.pay_currency, vacancy.pay_period)
     if amount and vacancy.pay_note:
         return f"{amount} ({vacancy.pay_note})"
@@ -35,7 +37,9 @@ def pay_lines(pay: JsonObject | None) -> list[str]:
 
 def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, period: str) -> str:
     """Return the pay without the note, or ""."""
-    low, high = (None if amount is None else _money(amount, currency) for amount in (lowest, highest))
+    low, high = (
+        None if amount is None else _money(amount, currency) for amount in (lowest, highest)
+    )
     if low and high:
         text = low if low == high else f"{low} – {high}"
     elif low:
@@ -48,13 +52,21 @@ def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, pe
 
 
 def states_pay(vacancy: Vacancy, text: str) -> bool:
-    """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`, or its
-    note if it has no more. Amounts below 1,000 count only if it names the currency: they may be times."""
+    """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`,
+    or its note if it has no more. Amounts below 1,000 count only if it names the currency: they may
+    be times.
+    """
     amounts = {Decimal(each) for each in (vacancy.pay_min, vacancy.pay_max) if each is not None}
-    stated = {Decimal(f"{re.sub('[^0-9]', '', whole)}.{part or 0}") for whole, part in _NUMBER.findall(text)}
+    stated = {
+        Decimal(f"{re.sub('[^0-9]', '', whole)}.{part or 0}")
+        for whole, part in _NUMBER.findall(text)
+    }
     if amounts:
         code = vacancy.pay_currency
-        names = {code, *(get_currency_symbol(code, locale=each) for each in (*LANGUAGES, "pl", "sk"))}
+        names = {
+            code,
+            *(get_currency_symbol(code, locale=each) for each in (*LANGUAGES, "pl", "sk")),
+        }
         return amounts <= stated and (max(amounts) >= 1000 or any(name in text for name in names))
     note = " ".join(vacancy.pay_note.split())
     return bool(note) and note in " ".join(text.split())

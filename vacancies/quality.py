@@ -6,7 +6,17 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import Case, Count, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
 from django.db.models.lookups import Exact
@@ -27,17 +37,36 @@ from vacancies.querysets import VacancyList, VacancyQuerySet
 SOON = 7  # days
 # Whole words that do not belong in title_internal, which is public, in the languages of the admin.
 INTERNAL_WORDS = (
-    "internal", "internal only", "confidential", "not public", "do not publish", "intern gebruik",
-    "alleen intern", "enkel intern", "vertrouwelijk", "niet publiceren", "usage interne", "confidentiel",
-    "ne pas publier", "nur intern", "vertraulich", "nicht veröffentlichen", "budget", "tbd", "todo", "xxx",
-)  # fmt: skip
+    "internal",
+    "internal only",
+    "confidential",
+    "not public",
+    "do not publish",
+    "intern gebruik",
+    "alleen intern",
+    "enkel intern",
+    "vertrouwelijk",
+    "niet publiceren",
+    "usage interne",
+    "confidentiel",
+    "ne pas publier",
+    "nur intern",
+    "vertraulich",
+    "nicht veröffentlichen",
+    "budget",
+    "tbd",
+    "todo",
+    "xxx",
+)
 
 
 @dataclass(frozen=True)
 class ContentWarning:
-    """A likely mistake that does not prevent publication: `label` for the list of vacancies, `text` for one
-    vacancy, and the `condition` on vacancies at a given time. `is_of_facts`: only machines miss something,
-    so a page with many vacancies lists it apart. After an upgrade, every vacancy has such a warning."""
+    """A likely mistake that does not prevent publication: `label` for the list of vacancies, `text`
+    for one vacancy, and the `condition` on vacancies at a given time. `is_of_facts`: only machines
+    miss something, so a page with many vacancies lists it apart. After an upgrade, every vacancy
+    has such a warning.
+    """
 
     code: str
     label: StrOrPromise
@@ -55,14 +84,16 @@ def _choices() -> QuerySet[VacancyOption]:
     return VacancyOption.objects.filter(vacancy=OuterRef("pk"))
 
 
-# What Google requires of a job posting, and when a vacancy lacks it. It always has the others: title, name of
-# the employer and, when it is published, start.
+# What Google requires of a job posting, and when a vacancy lacks it. It always has the others:
+# title, name of the employer and, when it is published, start.
 _has_no_text = Q(description="", profile="", offer="", company="")
 _is_remote = Q(work_place=WorkPlace.REMOTE)
 # One subquery for both kinds of places: PostgreSQL cannot turn an OR of two into a join.
 _lacks_place = ~_has_place(
     kind=Case(
-        When(Exact(OuterRef("work_place"), Value(WorkPlace.REMOTE)), then=Value(PlaceKind.APPLICANT)),
+        When(
+            Exact(OuterRef("work_place"), Value(WorkPlace.REMOTE)), then=Value(PlaceKind.APPLICANT)
+        ),
         default=Value(PlaceKind.SITE),
     )
 )
@@ -72,8 +103,11 @@ REQUIRED_BY_GOOGLE: dict[str, tuple[StrOrPromise, Q]] = {
     "remote_country": (_("a country for remote work"), _is_remote & _lacks_place),
 }
 
-# Who answers a vacancy for open applications has no particular job in mind: it is no job for a search engine.
-IS_A_JOB = ~Q(Exists(Requisition.objects.filter(vacancy=OuterRef("pk"), is_for_open_applications=True)))
+# Who answers a vacancy for open applications has no particular job in mind: it is no job for a
+# search engine.
+IS_A_JOB = ~Q(
+    Exists(Requisition.objects.filter(vacancy=OuterRef("pk"), is_for_open_applications=True))
+)
 
 
 def _in_capitals(at: datetime) -> Q:
@@ -96,7 +130,9 @@ CONTENT_WARNINGS = (
         lambda at: Q(description=""),
         is_error=True,
     ),
-    ContentWarning("no-image", _("No image"), _("has no image"), lambda at: Q(image="", image_url="")),
+    ContentWarning(
+        "no-image", _("No image"), _("has no image"), lambda at: Q(image="", image_url="")
+    ),
     ContentWarning(
         "unreachable",
         _("No contact information"),
@@ -123,7 +159,10 @@ CONTENT_WARNINGS = (
     ContentWarning(
         "one-gender",
         _("One gender in the title"),
-        _("the title names one gender only; (m/w/d), (H/F) or (m/v/x) after it addresses everybody"),
+        _(
+            "the title names one gender only; (m/w/d), (H/F) or (m/v/x) after it addresses "
+            "everybody"
+        ),
         _names_one_gender,
     ),
     ContentWarning(
@@ -142,7 +181,9 @@ CONTENT_WARNINGS = (
         "no-applications",
         _("Nobody can apply"),
         _("nobody can apply, because the form does not ask for the applicant’s e-mail address"),
-        lambda at: Q(apply_url="") & (Q(served_form_id=None) | ~Q(served_form_id__in=_accepting_forms())),
+        lambda at: (
+            Q(apply_url="") & (Q(served_form_id=None) | ~Q(served_form_id__in=_accepting_forms()))
+        ),
     ),
     ContentWarning(
         "no-pay",
@@ -196,7 +237,9 @@ def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) ->
 def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
     """Annotate `vacancies` for `content_warnings`."""
     columns = {
-        _column(warning): ExpressionWrapper(Q(warning.condition(at)), output_field=models.BooleanField())
+        _column(warning): ExpressionWrapper(
+            Q(warning.condition(at)), output_field=models.BooleanField()
+        )
         for warning in CONTENT_WARNINGS
     }
     return with_missing_for_google(_prepared(vacancies).annotate(**columns))
@@ -213,14 +256,17 @@ def with_missing_for_google(vacancies: VacancyQuerySet) -> VacancyQuerySet:
 
 
 def missing_for_google(vacancy: Vacancy) -> list[str]:
-    """Return the names of the REQUIRED_BY_GOOGLE that `vacancy` lacks. Requires `with_warnings()` or
-    `with_missing_for_google()`."""
+    """Return the names of the REQUIRED_BY_GOOGLE that `vacancy` lacks. Requires `with_warnings()`
+    or `with_missing_for_google()`.
+    """
     return [name for name in REQUIRED_BY_GOOGLE if getattr(vacancy, f"lacks_{name}")]
 
 
 def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, dict[str, int]]:
-    """Return the number of published and scheduled `vacancies` with each warning, by brand and code. One
-    query reads each of these vacancies. Warnings about facts join other tables and have a query each."""
+    """Return the number of published and scheduled `vacancies` with each warning, by brand and
+    code. One query reads each of these vacancies. Warnings about facts join other tables and have a
+    query each.
+    """
     rows = _prepared(vacancies).visible(at=at).order_by().values("brand_id")
     plain = [warning for warning in CONTENT_WARNINGS if not warning.is_of_facts]
     columns = {_column(warning): Count("pk", filter=warning.condition(at)) for warning in plain}
@@ -242,15 +288,29 @@ def _column(warning: ContentWarning) -> str:
 def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
     """Return the warnings about `vacancy`, in any state. Requires `with_warnings()`."""
     found = [warning for warning in CONTENT_WARNINGS if getattr(vacancy, _column(warning))]
-    missing = {"missing": ", ".join(str(REQUIRED_BY_GOOGLE[name][0]) for name in missing_for_google(vacancy))}
+    missing = {
+        "missing": ", ".join(
+            str(REQUIRED_BY_GOOGLE[name][0]) for name in missing_for_google(vacancy)
+        )
+    }
     return [
-        replace(warning, text=warning.text % missing) if warning.code == "not-for-google" else warning
+        replace(warning, text=warning.text % missing)
+        if warning.code == "not-for-google"
+        else warning
         for warning in found
     ]
 
 
 RULES = (
-    *("unclean", "hot-expired", "no-head-recruiter", "no-brand", "no-slug", "double-escaped", "language"),
+    *(
+        "unclean",
+        "hot-expired",
+        "no-head-recruiter",
+        "no-brand",
+        "no-slug",
+        "double-escaped",
+        "language",
+    ),
     *(warning.code for warning in CONTENT_WARNINGS),
 )
 
@@ -306,11 +366,15 @@ def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[QualityFinding]
     for name in html_fields(Vacancy):
         text = getattr(vacancy, name)
         if "&amp;lt;" in text or "&amp;nbsp;" in text:
-            yield finding("double-escaped", f"{name} shows markup as text, because it was escaped twice")
+            yield finding(
+                "double-escaped", f"{name} shows markup as text, because it was escaped twice"
+            )
 
 
 def unclean_fields(instance: models.Model) -> list[str]:
-    """Return the fields whose stored value differs from what a save would write, as after raw SQL."""
+    """Return the fields whose stored value differs from what a save would
+    write, as after raw SQL.
+    """
     unclean = []
     for field in instance._meta.fields:
         stored = getattr(instance, field.attname)

@@ -1,7 +1,7 @@
 """Querysets that define what the public may see.
 
-Every list, count, feed, command and badge uses these methods. `VacancyList` defines which vacancies each list
-of the interface contains; the read model's triggers and indexes use the same definition.
+Every list, count, feed, command and badge uses these methods. `VacancyList` defines which vacancies
+each list of the interface contains; the read model's triggers and indexes use the same definition.
 """
 
 import json
@@ -29,7 +29,9 @@ EVERY_BRAND = "vacancies.work_for_every_brand"
 
 
 class VacancyList(Enum):
-    """A list of the interface: the audiences that it contains, and whether it contains hot vacancies only."""
+    """A list of the interface: the audiences that it contains, and whether it contains hot
+    vacancies only.
+    """
 
     EXTERNAL = "external", ("public", "both"), False
     HOT = "hot", ("public", "both"), True
@@ -59,8 +61,9 @@ class VacancyList(Enum):
 
 
 def own_brand(user: User) -> Q:
-    """The condition on `brand` for rows that `user` may edit. Without multi-branding, rows that have no brand
-    are open to everybody."""
+    """The condition on `brand` for rows that `user` may edit. Without multi-branding, rows that
+    have no brand are open to everybody.
+    """
     if user.has_perm(EVERY_BRAND):
         return Q()
     own = Q(brand__in=user.brands.all())
@@ -84,15 +87,17 @@ def is_live(publish_from: datetime, publish_until: datetime | None, *, at: datet
     return publish_from <= at and not (publish_until and publish_until <= at)
 
 
-LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"  # two parameters: the time
+# Two parameters: the time.
+LIVE = "publish_from <= %s AND (publish_until IS NULL OR publish_until > %s)"
 
 
 EARTH_KM = 6371.0088  # mean radius
 
 
 def in_box(latitude: float, longitude: float, km: float) -> Q:
-    """The condition on `latitude` and `longitude` for points in a box that contains the circle of `km` around
-    the point: what the index of places can answer."""
+    """The condition on `latitude` and `longitude` for points in a box that contains the circle of
+    `km` around the point: what the index of places can answer.
+    """
     rounding = 1e-5  # degrees, a metre: the columns have six decimals
     angle = km / EARTH_KM
     height = math.degrees(angle) + rounding
@@ -110,13 +115,25 @@ def in_box(latitude: float, longitude: float, km: float) -> Q:
 
 
 def pks_near(latitude: float, longitude: float, km: float) -> Iterator[int]:
-    """Yield the ids of vacancies with a place at most `km` from the point, by the great-circle distance: an
-    id for each such place. Computed here, because SQLite calls a Python function for each sine."""
-    places = apps.get_model("vacancies", "Place").objects.filter(in_box(latitude, longitude, km)).order_by()
+    """Yield the ids of vacancies with a place at most `km` from the point, by the great-circle
+    distance: an id for each such place. Computed here, because SQLite calls a Python function for
+    each sine.
+    """
+    places = (
+        apps.get_model("vacancies", "Place")
+        .objects.filter(in_box(latitude, longitude, km))
+        .order_by()
+    )
     names = {f"{name}_float": Cast(name, models.FloatField()) for name in ("latitude", "longitude")}
-    north, east, most = math.radians(latitude), math.radians(longitude), math.sin(km / EARTH_KM / 2) ** 2
+    north, east, most = (
+        math.radians(latitude),
+        math.radians(longitude),
+        math.sin(km / EARTH_KM / 2) ** 2,
+    )
     radians, sin, cos, shrink = math.radians, math.sin, math.cos, math.cos(north)
-    for pk, its_latitude, its_longitude in places.annotate(**names).values_list("vacancy_id", *names):
+    for pk, its_latitude, its_longitude in places.annotate(**names).values_list(
+        "vacancy_id", *names
+    ):
         its_north = radians(its_latitude)  # the haversine formula
         height, width = sin((its_north - north) / 2), sin((radians(its_longitude) - east) / 2)
         if height * height + shrink * cos(its_north) * width * width <= most:
@@ -124,8 +141,10 @@ def pks_near(latitude: float, longitude: float, km: float) -> Iterator[int]:
 
 
 class PublishedQuerySet(models.QuerySet):
-    """Rows with the columns `audience`, `is_hot`, `publish_from` and `publish_until`: vacancies, and their
-    rows in the read model. Defines the lists of the interface: what is live, membership, filters, order."""
+    """Rows with the columns `audience`, `is_hot`, `publish_from` and `publish_until`: vacancies,
+    and their rows in the read model. Defines the lists of the interface: what is live, membership,
+    filters, order.
+    """
 
     prefix = ""  # of the columns of the vacancy in lookups
 
@@ -151,8 +170,9 @@ class PublishedQuerySet(models.QuerySet):
         return self.order_by(*self.newest("pk"))
 
     def sorted_by(self, key: str) -> Self:
-        """Order by `published_at`, `title` or `closes_at`; a leading "-" means descending. Ids break ties.
-        Those without an end are last in both orders by `closes_at`."""
+        """Order by `published_at`, `title` or `closes_at`; a leading "-" means descending. Ids
+        break ties. Those without an end are last in both orders by `closes_at`.
+        """
         by: Any = {
             "published_at": F("publish_from"),
             "title": CodePointOrder(f"{self.prefix}title_folded"),
@@ -181,9 +201,13 @@ class VacancyQuerySet(PublishedQuerySet):
         return self.in_list(VacancyList.INTERNAL)
 
     def with_pay_to_tell(self) -> Self:
-        """Those whose applicants have to know the pay before an interview, and do not read it there."""
+        """Those whose applicants have to know the pay before an interview, and do not read it
+        there.
+        """
         has_pay = Q(pay_min__isnull=False) | Q(pay_max__isnull=False) | ~Q(pay_note="")
-        found = self.filter(places__country__in=settings.PAY_TOLD_IN).exclude(has_pay, is_pay_public=True)
+        found = self.filter(places__country__in=settings.PAY_TOLD_IN).exclude(
+            has_pay, is_pay_public=True
+        )
         return found.distinct()
 
     def hot(self) -> Self:
@@ -219,15 +243,20 @@ class VacancyQuerySet(PublishedQuerySet):
         return self.filter(own_brand(user))
 
     def of_recruiters(self, pks: Collection[int], *others: models.QuerySet) -> Self:
-        """Vacancies with a lead recruiter or other recruiter in `pks`, and those whose ids `others` have.
+        """Vacancies with a lead recruiter or other recruiter in `pks`, and those whose ids `others`
+        have.
 
         A union instead of OR: databases answer it from the indexes."""
         links = apps.get_model("vacancies", "VacancyRecruiter").objects.filter(recruiter__in=pks)
         lead = self.model._default_manager.filter(head_recruiter__in=pks)
-        return self.filter(pk__in=lead.values("pk").union(links.order_by().values("vacancy"), *others))
+        return self.filter(
+            pk__in=lead.values("pk").union(links.order_by().values("vacancy"), *others)
+        )
 
     def assigned_to(self, user: User) -> Self:
-        """Vacancies of the recruiters with the e-mail address of `user`, and those that `user` created."""
+        """Vacancies of the recruiters with the e-mail address of `user`, and those that `user`
+        created.
+        """
         recruiters = apps.get_model("vacancies", "Recruiter").objects.order_by()
         pks = (
             list(recruiters.filter(email__iexact=user.email).values_list("pk", flat=True))
@@ -235,7 +264,9 @@ class VacancyQuerySet(PublishedQuerySet):
             else []
         )
         versions = apps.get_model("vacancies", "Version").objects.order_by()
-        created = versions.filter(author=user.pk, change__in=("created", "duplicated")).values("vacancy")
+        created = versions.filter(author=user.pk, change__in=("created", "duplicated")).values(
+            "vacancy"
+        )
         return self.of_recruiters(pks, created)
 
     def without_texts(self) -> Self:
@@ -254,13 +285,17 @@ class VacancyQuerySet(PublishedQuerySet):
         """Vacancies with these ids, of which there may be many thousands."""
         if connections[self.db].vendor == "postgresql":
             return self.filter(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [list(pks)]))
-        return self.filter(pk__in=RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(pks))]))
+        return self.filter(
+            pk__in=RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(pks))])
+        )
 
     # --- Related rows ---
 
     def with_related(self, fields: Collection[str] | None = None) -> Self:
-        """Load what an item of the interface shows, or only its `fields`, in a fixed number of queries: the
-        vacancies with brand and head recruiter, their options, recruiters, places and attachments."""
+        """Load what an item of the interface shows, or only its `fields`, in a fixed number of
+        queries: the vacancies with brand and head recruiter, their options, recruiters, places and
+        attachments.
+        """
         shown = set(fields) if fields is not None else None
         unseen = set(html_fields(self.model)) - shown if shown is not None else set()
         queryset = self.defer("search_text", "title_folded", *unseen)
@@ -280,7 +315,9 @@ class VacancyQuerySet(PublishedQuerySet):
             links = self.model.recruiters.through._default_manager.select_related("recruiter")
             queryset = queryset.prefetch_related(
                 Prefetch(
-                    "recruiter_links", links.order_by("position", "pk"), to_attr="ordered_recruiter_links"
+                    "recruiter_links",
+                    links.order_by("position", "pk"),
+                    to_attr="ordered_recruiter_links",
                 )
             )
         if shown is None or shown & {"places", "remote_countries"}:
@@ -290,8 +327,9 @@ class VacancyQuerySet(PublishedQuerySet):
         return queryset
 
     def with_form(self) -> Self:
-        """Annotate `served_form_id`, the id of the form that applicants get: the vacancy's own, else its
-        brand's, else the site's, else None (docs/decisions.md #36)."""
+        """Annotate `served_form_id`, the id of the form that applicants get: the vacancy's own,
+        else its brand's, else the site's, else None (docs/decisions.md #36).
+        """
         forms = self.model._meta.get_field("form").related_model._default_manager
         own_or_inherited = Coalesce(
             "form_id", "brand__form_id", models.Subquery(forms.default().values("pk")[:1])

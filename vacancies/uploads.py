@@ -1,4 +1,5 @@
-"""Storage of uploaded files. Images are re-encoded without metadata, and all files get random names.
+"""Storage of uploaded files. Images are re-encoded without metadata, and all files get random
+names.
 
 The model fields do this, so it applies to every upload. `validators` has the rules for files.
 """
@@ -57,8 +58,10 @@ class CleanImage(ContentFile):
 
 
 def clean_image(file: Any) -> CleanImage:
-    """Return the picture in `file`, re-encoded upright in sRGB, without metadata such as location, camera,
-    comments, thumbnails or appended files. Raise ValidationError if it is not a valid image."""
+    """Return the picture in `file`, re-encoded upright in sRGB, without metadata such as location,
+    camera, comments, thumbnails or appended files. Raise ValidationError if it is not a valid
+    image.
+    """
     if isinstance(file, CleanImage):
         return file
     validate_image(file)
@@ -89,7 +92,9 @@ def _picture(image: Image.Image, kind: str) -> Image.Image:
 
 
 def _to_srgb(picture: Image.Image, profile: bytes) -> Image.Image:
-    """Return `picture` converted from its colour profile to sRGB, because the profile is removed."""
+    """Return `picture` converted from its colour profile to sRGB, because the
+    profile is removed.
+    """
     if picture.mode == "P":
         picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
     if picture.mode not in ("RGB", "RGBA", "CMYK"):
@@ -103,8 +108,9 @@ def _to_srgb(picture: Image.Image, profile: bytes) -> Image.Image:
 
 
 def clean_document(file: Any) -> Any:
-    """Return `file` for storage: re-encoded if it is an image, else unchanged. Raise ValidationError if it is
-    not a valid document."""
+    """Return `file` for storage: re-encoded if it is an image, else unchanged. Raise
+    ValidationError if it is not a valid document.
+    """
     if is_checked(file):
         return file
     validate_document(file)

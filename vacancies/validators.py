@@ -22,13 +22,15 @@ JPEG_SCANS_MAX = 100  # a progressive JPEG has about ten; each scan is decoded o
 PICTURE_SIDE_MIN = 300  # pixels
 PICTURE_RATIO_MAX = 3
 PICTURE_RULE = _(
-    "Sites crop the image. Its shorter side needs at least 300 pixels, its longer side at most three "
+    "Sites crop the image. Its shorter side needs at least 300 pixels, its longer side at most "
+    "three "
     "times as many."
 )
 
 DOCUMENT_BYTES_MAX = 20 * 1024 * 1024
 DOCUMENT_RULE = _(
-    "A PDF, a text, a document of Word, Excel, PowerPoint or LibreOffice without macros, of at most 20 MB, "
+    "A PDF, a text, a document of Word, Excel, PowerPoint or LibreOffice without macros, of at "
+    "most 20 MB, "
     "or an image."
 )
 DOCUMENT_IMAGES = ("jpg", "jpeg", "png")
@@ -54,7 +56,9 @@ validate_host = RegexValidator(
 
 
 def validate_datetime(value: datetime) -> None:
-    """Refuse datetimes near the limits of `datetime`, which cannot be converted to every time zone."""
+    """Refuse datetimes near the limits of `datetime`, which cannot be
+    converted to every time zone.
+    """
     if not 1900 <= value.year <= 2200:
         raise ValidationError(_("Choose a date between the years 1900 and 2200."), code="range")
 
@@ -62,19 +66,24 @@ def validate_datetime(value: datetime) -> None:
 def is_checked(file: object) -> bool:
     """Whether `file` was stored earlier, when other rules may have applied, or was just cleaned by
     `vacancies.uploads`."""
-    return getattr(file, "_committed", False) or getattr(getattr(file, "file", file), "is_clean", False)
+    return getattr(file, "_committed", False) or getattr(
+        getattr(file, "file", file), "is_clean", False
+    )
 
 
 # --- Images ------------------------------------------------------------------------------------
 
 
 def damaged(file: File) -> ValidationError:
-    text = _("“%(name)s” is damaged: open it in another program and save it again, as JPEG for instance.")
+    text = _(
+        "“%(name)s” is damaged: open it in another program and save it again, as JPEG for instance."
+    )
     return ValidationError(text, code="image_unreadable", params={"name": file.name})
 
 
 def validate_image(file: File) -> None:
-    """Refuse formats that browsers may not show, and images that are too large to load or to decode.
+    """Refuse formats that browsers may not show, and images that are too large to load or to
+    decode.
 
     Reads the header only. `vacancies.uploads.clean_image` decodes the pixels.
     """
@@ -117,13 +126,16 @@ def validate_image(file: File) -> None:
         raise ValidationError(text, code="image_animated", params=named)
     if is_jpeg and content_of(file).count(b"\xff\xda") > JPEG_SCANS_MAX:
         text = _(
-            "“%(name)s” is a JPEG with more than 100 scans: open it in another program and save it again."
+            "“%(name)s” is a JPEG with more than 100 scans: open it in another program and save "
+            "it again."
         )
         raise ValidationError(text, code="image_scans", params=named)
 
 
 def validate_picture(file: File) -> None:
-    """Refuse images that are too small or too narrow for sites to crop: for the image of a vacancy."""
+    """Refuse images that are too small or too narrow for sites to crop:
+    for the image of a vacancy.
+    """
     if getattr(file, "_committed", False):
         return
     try:
@@ -136,11 +148,14 @@ def validate_picture(file: File) -> None:
     short, long = sorted((width, height))
     measured = {"name": file.name, "width": width, "height": height}
     if short < PICTURE_SIDE_MIN:
-        text = _("“%(name)s” has %(width)s × %(height)s pixels: its shorter side needs at least 300.")
+        text = _(
+            "“%(name)s” has %(width)s × %(height)s pixels: its shorter side needs at least 300."
+        )
         raise ValidationError(text, code="picture_small", params=measured)
     if long > PICTURE_RATIO_MAX * short:
         text = _(
-            "“%(name)s” has %(width)s × %(height)s pixels: its longer side may have at most three times as "
+            "“%(name)s” has %(width)s × %(height)s pixels: its longer side may have at most "
+            "three times as "
             "many as its shorter side."
         )
         raise ValidationError(text, code="picture_narrow", params=measured)
@@ -150,9 +165,10 @@ def validate_picture(file: File) -> None:
 
 
 def validate_document(file: File) -> None:
-    """Refuse files that a browser would execute from our origin (HTML, SVG, scripts), files whose content
-    does not match the extension, and documents with macros. One small part of a ZIP-based document is
-    decompressed, so that a ZIP bomb does no harm."""
+    """Refuse files that a browser would execute from our origin (HTML, SVG, scripts), files whose
+    content does not match the extension, and documents with macros. One small part of a ZIP-based
+    document is decompressed, so that a ZIP bomb does no harm.
+    """
     if is_checked(file):
         return
     name = str(file.name)
@@ -182,7 +198,11 @@ def validate_document(file: File) -> None:
         raise ValidationError(
             _("“%(name)s” is %(kind)s, which does not match the extension .%(ending)s."),
             code="document_content",
-            params={"name": name, "ending": ending, "kind": format_of(file) or _("an unknown type of file")},
+            params={
+                "name": name,
+                "ending": ending,
+                "kind": format_of(file) or _("an unknown type of file"),
+            },
         )
 
 

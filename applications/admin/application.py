@@ -53,16 +53,31 @@ from vacancies.search.rows import EXACT, scorer
 NAMES = ("given_name", "family_name", "user__first_name", "user__last_name")
 # What a row of the list shows, besides annotations.
 LIST_FIELDS = (
-    "user", "vacancy", "given_name", "family_name", "email", "created_at", "is_repeated", "rating", "read_at",
+    "user",
+    "vacancy",
+    "given_name",
+    "family_name",
+    "email",
+    "created_at",
+    "is_repeated",
+    "rating",
+    "read_at",
     "withdrawn_at",
-    "user__username", "user__first_name", "user__last_name", "vacancy__title",
-)  # fmt: skip
+    "user__username",
+    "user__first_name",
+    "user__last_name",
+    "vacancy__title",
+)
 
 
 class ApplicationChangeList(IdChangeList):
     def scored(self, rows: QuerySet) -> Iterator[tuple[Any, ...]]:
         """By the name that the list shows. A reference or an address is exact."""
-        score, reference, address = scorer(self.query), self.query.strip().upper(), folded_address(self.query)
+        score, reference, address = (
+            scorer(self.query),
+            self.query.strip().upper(),
+            folded_address(self.query),
+        )
         columns = ("pk", "created_at", "reference", "email_folded", *NAMES)
         for pk, at, own, by, *names in rows.values_list(*columns):
             name = " ".join(names[:2]).strip() or " ".join(filter(None, names[2:]))
@@ -72,16 +87,23 @@ class ApplicationChangeList(IdChangeList):
         files = counted(SubmissionFile.objects.all(), "submission__application")
         rows = self.model_admin.get_queryset(request)
         shown = (
-            rows.select_related("user", "vacancy").only(*LIST_FIELDS).annotate(file_count=files).in_bulk(pks)
+            rows.select_related("user", "vacancy")
+            .only(*LIST_FIELDS)
+            .annotate(file_count=files)
+            .in_bulk(pks)
         )
         return [shown[pk] for pk in pks if pk in shown]
 
     def rows(self) -> Iterator[Context]:
-        """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
+        """Yield the rows for the template.
+        Unfold takes a template and 700 bytes of classes per cell.
+        """
         page = self.model_admin
         base = reverse("admin:applications_application_changelist")
         suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
-        names = [name for name in self.list_display if name not in ("action_checkbox", "applicant_name")]
+        names = [
+            name for name in self.list_display if name not in ("action_checkbox", "applicant_name")
+        ]
         labels = {name: f"{capfirst(getattr(page, name).short_description)}:" for name in names}
         for row in self.result_list:
             yield {
@@ -97,14 +119,34 @@ class ApplicationAdmin(BrandScopedAdmin):
     """The list of applications, and the form of one."""
 
     page_classes = (
-        FilePages, BoardPages, MovePages, BulkEmailPages, ApplicationViews, ReviewPages, NotePages,
-        EmailPages, ErasurePages, ApplicationPage, OriginPages, ConsideringPages, ScorecardPages,
-        AssigningPages, InterviewPages, SlotPages,
-    )  # fmt: skip
+        FilePages,
+        BoardPages,
+        MovePages,
+        BulkEmailPages,
+        ApplicationViews,
+        ReviewPages,
+        NotePages,
+        EmailPages,
+        ErasurePages,
+        ApplicationPage,
+        OriginPages,
+        ConsideringPages,
+        ScorecardPages,
+        AssigningPages,
+        InterviewPages,
+        SlotPages,
+    )
 
     list_display = (
-        "applicant_name", "to_vacancy", "visible_stage", "applied", "next_step", "stars", "marks", "files"
-    )  # fmt: skip
+        "applicant_name",
+        "to_vacancy",
+        "visible_stage",
+        "applied",
+        "next_step",
+        "stars",
+        "marks",
+        "files",
+    )
     list_filter = FILTERS
     list_filter_submit = True
     list_per_page = 25
@@ -123,8 +165,12 @@ class ApplicationAdmin(BrandScopedAdmin):
         rows: Any = super().get_queryset(request)
         return rows.with_stage().annotate(next_at=next_at)
 
-    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
-        context = ApplicationViews(self).context(request) if self.has_view_permission(request) else {}
+    def changelist_view(
+        self, request: UserRequest, extra_context: Context | None = None
+    ) -> HttpResponse:
+        context = (
+            ApplicationViews(self).context(request) if self.has_view_permission(request) else {}
+        )
         return super().changelist_view(request, context | (extra_context or {}))
 
     def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
@@ -168,7 +214,9 @@ class ApplicationAdmin(BrandScopedAdmin):
         if application.read_at:
             return application.display_name
         return format_html(
-            '<b>{}</b> <span class="panel-state is-new">{}</span>', application.display_name, gettext("New")
+            '<b>{}</b> <span class="panel-state is-new">{}</span>',
+            application.display_name,
+            gettext("New"),
         )
 
     @display(description=_("Vacancy"))
@@ -199,7 +247,10 @@ class ApplicationAdmin(BrandScopedAdmin):
 
     @display(description=_("Marks"))
     def marks(self, application: Application) -> str:
-        marks = {"repeated": application.is_repeated, "withdrawn": application.withdrawn_at is not None}
+        marks = {
+            "repeated": application.is_repeated,
+            "withdrawn": application.withdrawn_at is not None,
+        }
         labels = {"repeated": gettext("Applied again"), "withdrawn": gettext("Withdrawn")}
         shown = ((name, labels[name]) for name, applies in marks.items() if applies)
         return format_html_join(" ", '<span class="panel-state is-{}">{}</span>', shown) or "-"
@@ -244,7 +295,8 @@ class ApplicationAdmin(BrandScopedAdmin):
     ) -> Application | None:
         application = super().get_object(request, object_id, from_field)
         if application and request.method == "POST":
-            # Locked, then read again: of two concurrent saves, the second one gets the conflict error.
+            # Locked, then read again: of two concurrent saves, the second one gets the conflict
+            # error.
             Application.objects.select_for_update().filter(pk=application.pk).first()
             application = super().get_object(request, object_id, from_field)
         return application
@@ -281,12 +333,19 @@ class ApplicationAdmin(BrandScopedAdmin):
         return response
 
     def render_change_form(
-        self, request: UserRequest, context: Context, *args: object, obj: Application, **kwargs: object
+        self,
+        request: UserRequest,
+        context: Context,
+        *args: object,
+        obj: Application,
+        **kwargs: object,
     ) -> HttpResponse:
         context |= ApplicationPage(self).page_context(request, obj)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
-    def save_model(self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool) -> None:
+    def save_model(
+        self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool
+    ) -> None:
         ApplicationPage(self).save(request, obj, form)
 
     def save_formset(

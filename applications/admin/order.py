@@ -16,11 +16,17 @@ from jobsite.types import UserRequest
 def neighbours(
     model_admin: ModelAdmin, request: UserRequest, application: Application
 ) -> dict[str, int | None]:
-    """Return the ids of the next newer and the next older application that the filters of the list have."""
+    """Return the ids of the next newer and the next older application that the filters of the list
+    have.
+    """
     rows = listed(model_admin, request).order_by()
     at, pk = application.created_at, application.pk
-    newer = rows.filter(Q(created_at__gt=at) | Q(created_at=at, pk__gt=pk)).order_by("created_at", "pk")
-    older = rows.filter(Q(created_at__lt=at) | Q(created_at=at, pk__lt=pk)).order_by("-created_at", "-pk")
+    newer = rows.filter(Q(created_at__gt=at) | Q(created_at=at, pk__gt=pk)).order_by(
+        "created_at", "pk"
+    )
+    older = rows.filter(Q(created_at__lt=at) | Q(created_at=at, pk__lt=pk)).order_by(
+        "-created_at", "-pk"
+    )
     return {
         "newer": newer.values_list("pk", flat=True).first(),
         "older": older.values_list("pk", flat=True).first(),
@@ -28,8 +34,9 @@ def neighbours(
 
 
 def listed(model_admin: ModelAdmin, request: UserRequest) -> QuerySet:
-    """Return the rows of the list with the filters that the link to this page repeats; all that the user may
-    see without filters, or with invalid ones."""
+    """Return the rows of the list with the filters that the link to this page repeats; all that the
+    user may see without filters, or with invalid ones.
+    """
     filters = request.GET.get("_changelist_filters")
     changelist = changelist_of(model_admin, request, QueryDict(filters)) if filters else None
     return changelist.queryset if changelist else model_admin.get_queryset(request)

@@ -18,16 +18,22 @@ class ApplicationPages(AdminPages):
     """Pages below an application, or below the list."""
 
     def posted_to(self, request: UserRequest, object_id: str, permission: str) -> Application:
-        """Return the application that a form was posted to. Raise Http404 if it is another method or an
-        application that the user does not see, and PermissionDenied without `permission`."""
+        """Return the application that a form was posted to. Raise Http404 if it is another method
+        or an application that the user does not see, and PermissionDenied without `permission`.
+        """
         if request.method != "POST":
             raise Http404
         return self.application_or_404(request, object_id, permission)
 
-    def application_or_404(self, request: UserRequest, object_id: str, permission: str) -> Application:
+    def application_or_404(
+        self, request: UserRequest, object_id: str, permission: str
+    ) -> Application:
         rows = self.admin.get_queryset(request).select_related("user", "vacancy")
         application: Application = get_object_or_404(rows, pk=as_id(object_id))
-        if not (self.admin.has_view_permission(request, application) and request.user.has_perm(permission)):
+        if not (
+            self.admin.has_view_permission(request, application)
+            and request.user.has_perm(permission)
+        ):
             raise PermissionDenied
         return application
 

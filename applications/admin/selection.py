@@ -5,9 +5,18 @@ from applications.querysets import ApplicationQuerySet
 from jobsite.admin import selection
 
 NAMES = (
-    "given_name", "family_name", "email", "withdrawn_at", "language", "reference",
-    "user__username", "user__first_name", "user__last_name", "user__email", "vacancy__title",
-)  # fmt: skip
+    "given_name",
+    "family_name",
+    "email",
+    "withdrawn_at",
+    "language",
+    "reference",
+    "user__username",
+    "user__first_name",
+    "user__last_name",
+    "user__email",
+    "vacancy__title",
+)
 
 
 class ApplicationSelection(selection.Selection):

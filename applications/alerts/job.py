@@ -1,4 +1,6 @@
-"""What the dispatcher does for job alerts every morning: tell new vacancies, ask old alerts to confirm."""
+"""What the dispatcher does for job alerts every morning:
+tell new vacancies, ask old alerts to confirm.
+"""
 
 from collections import defaultdict
 from datetime import date, datetime, timedelta
@@ -27,13 +29,16 @@ def due(at: datetime) -> Q:
     today = morning(at)
     monday = today - timedelta(days=today.weekday())
     daily = Q(frequency=JobAlert.Frequency.DAILY, told_at__lt=today)
-    return (daily | Q(frequency=JobAlert.Frequency.WEEKLY, told_at__lt=monday)) & ~Q(confirmed_at=None)
+    return (daily | Q(frequency=JobAlert.Frequency.WEEKLY, told_at__lt=monday)) & ~Q(
+        confirmed_at=None
+    )
 
 
 class JobAlerts:
     """Looks at the due alerts, BATCH at a time. Implements `jobsite.dispatch.Job`.
 
-    An email, its rows of told vacancies and `told_at` are one transaction, so that a vacancy is told once.
+    An email, its rows of told vacancies and `told_at` are one transaction, so that a vacancy is
+    told once.
     """
 
     def __init__(self, base_url: str = "") -> None:
@@ -58,11 +63,15 @@ class JobAlerts:
         found = list(rows)
         if found:
             since = min(alert.told_at for alert in found) - BEGAN_BEFORE
-            news, starts = matching({(alert.query, alert.brand_id) for alert in found}, since=since, at=at)
+            news, starts = matching(
+                {(alert.query, alert.brand_id) for alert in found}, since=since, at=at
+            )
             with transaction.atomic():
                 # Locked and read again: its owner may have ended one.
                 alerts = list(
-                    rows.select_for_update(of=("self",)).select_related("brand__mail").order_by("pk")
+                    rows.select_for_update(of=("self",))
+                    .select_related("brand__mail")
+                    .order_by("pk")
                 )
                 _tell(alerts, news, starts, base_url=self.base_url, at=at)
         del self._waiting[-len(pks) :]
@@ -77,17 +86,23 @@ def _tell(
     base_url: str,
     at: datetime,
 ) -> None:
-    """Queue the emails of `alerts` about their `news`, and mark what they told: also what they only count."""
+    """Queue the emails of `alerts` about their `news`, and mark what they told:
+    also what they only count.
+    """
     chosen = _not_told_yet(alerts, news, starts, at=at)
     shown = Vacancy.objects.with_related({"title", "location", "brand", "url"})
     vacancies = shown.in_bulk({pk for pks in chosen.values() for pk in pks[:VACANCIES_MAX]})
     emails = NewsEmails(base_url=base_url, at=at)
     by_id = {alert.pk: alert for alert in alerts}
     Message.objects.bulk_create(
-        emails.email(by_id[alert], [vacancies[pk] for pk in pks[:VACANCIES_MAX] if pk in vacancies], len(pks))
+        emails.email(
+            by_id[alert], [vacancies[pk] for pk in pks[:VACANCIES_MAX] if pk in vacancies], len(pks)
+        )
         for alert, pks in chosen.items()
     )
-    marks = (ToldVacancy(alert_id=alert, vacancy_id=pk) for alert, pks in chosen.items() for pk in pks)
+    marks = (
+        ToldVacancy(alert_id=alert, vacancy_id=pk) for alert, pks in chosen.items() for pk in pks
+    )
     while some := list(islice(marks, 10_000)):
         ToldVacancy.objects.bulk_create(some)
     JobAlert.objects.filter(pk__in=[alert.pk for alert in alerts]).update(told_at=at)
@@ -103,7 +118,9 @@ def _not_told_yet(
     *,
     at: datetime,
 ) -> dict[int, list[int]]:
-    """Return the vacancies among the `news` that each alert has not told yet, by the id of the alert."""
+    """Return the vacancies among the `news` that each alert has not told yet, by the id of the
+    alert.
+    """
     hopeful = [alert for alert in alerts if news.get((alert.query, alert.brand_id))]
     told: dict[int, BitMap64] = defaultdict(BitMap64)
     rows = ToldVacancy.objects.filter(alert__in=hopeful).values_list("alert", "vacancy")
@@ -115,7 +132,9 @@ def _not_told_yet(
     chosen: dict[int, list[int]] = {}
     for alert in hopeful:
         since, fresh = alert.told_at - BEGAN_BEFORE, existing - told[alert.pk]
-        if pks := [pk for pk in news[alert.query, alert.brand_id] if pk in fresh and starts[pk] > since]:
+        if pks := [
+            pk for pk in news[alert.query, alert.brand_id] if pk in fresh and starts[pk] > since
+        ]:
             chosen[alert.pk] = pks
     return chosen
 

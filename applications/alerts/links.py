@@ -14,8 +14,9 @@ from vacancies.models import Vacancy
 
 
 class Links:
-    """The links of `alert`, in its language, on the career site of its brand. The marker stands for the
-    token."""
+    """The links of `alert`, in its language, on the career site of its brand. The marker stands for
+    the token.
+    """
 
     def __init__(self, alert: JobAlert, base_url: str = "", marker: str = "") -> None:
         self.alert = alert
@@ -36,7 +37,9 @@ class Links:
         return self._to("alert-unsubscribe", token=self.marker)
 
     def to_list(self) -> str:
-        """Return the link to the list that it tells of, the newest vacancies first also after a search."""
+        """Return the link to the list that it tells of, the newest vacancies first also after a
+        search.
+        """
         query, brand = self.alert.query, self.alert.brand
         if SEARCH in parse_qs(query):
             query += f"&{urlencode({SORT: '-published_at'})}"

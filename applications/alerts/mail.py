@@ -23,7 +23,9 @@ from vacancies.models import BrandLink, Vacancy
 
 
 def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
-    """Queue the link of `alert`. The email has nothing that was typed: anybody can send it to any address."""
+    """Queue the link of `alert`. The email has nothing that was typed:
+    anybody can send it to any address.
+    """
     link = Links(alert, base_url)
     with translation.override(alert.language):
         whose = alert.brand.name if alert.brand else settings.SITE_NAME
@@ -35,7 +37,10 @@ def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> 
         if alert.confirmed_at:
             subject = _("You have this job alert already")
             lines += [
-                _("You have this job alert already. Open this link to see it, to change it or to end it:"),
+                _(
+                    "You have this job alert already. Open this link to see it, to change it or "
+                    "to end it:"
+                ),
                 link.to_page(),
             ]
         else:
@@ -44,7 +49,10 @@ def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> 
                 _("Open this link to see what you will receive, and confirm it:"),
                 link.to_confirm(),
                 "",
-                _("Without your confirmation until %(day)s, we delete the request and this address.")
+                _(
+                    "Without your confirmation until %(day)s, we delete the request and this "
+                    "address."
+                )
                 % {"day": format_date(alert.ends_at)},
             ]
         lines += ["", _("If you did not ask for this, you need not do anything.")]
@@ -74,7 +82,9 @@ def queue_renewal(alert: JobAlert, *, base_url: str = "", at: datetime) -> Messa
 
 
 class NewsEmails:
-    """The emails of some alerts about new vacancies. Equal alerts have equal texts, with one marker."""
+    """The emails of some alerts about new vacancies.
+    Equal alerts have equal texts, with one marker.
+    """
 
     def __init__(self, *, base_url: str = "", at: datetime) -> None:
         self.base_url, self.at = base_url, at
@@ -82,9 +92,17 @@ class NewsEmails:
         self._texts: dict[tuple, tuple[str, Any, Any]] = {}
 
     def email(self, alert: JobAlert, vacancies: Sequence[Vacancy], count: int) -> Message:
-        """Return the email that tells `alert` of `count` vacancies, and shows `vacancies`; not saved."""
+        """Return the email that tells `alert` of `count` vacancies, and shows `vacancies`;
+        not saved.
+        """
         link = Links(alert, self.base_url, self._marker)
-        key = alert.query, alert.brand_id, alert.language, count, *(vacancy.pk for vacancy in vacancies)
+        key = (
+            alert.query,
+            alert.brand_id,
+            alert.language,
+            count,
+            *(vacancy.pk for vacancy in vacancies),
+        )
         with translation.override(alert.language):
             if key not in self._texts:
                 news = _news(alert, vacancies, count, link)
@@ -109,12 +127,16 @@ def _subject(alert: JobAlert, count: int) -> str:
 
 
 def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links) -> dict[str, Any]:
-    """Return the context of both templates. The button has the color of the brand, or of the site."""
+    """Return the context of both templates.
+    The button has the color of the brand, or of the site.
+    """
     color = (alert.brand and alert.brand.accent) or settings.SITE_COLOR
     rows = []
     for vacancy in vacancies:
         brand = vacancy.shown_brand if alert.brand is None else None
-        facts = ", ".join(one_line(text) for text in (brand and brand.name, vacancy.location) if text)
+        facts = ", ".join(
+            one_line(text) for text in (brand and brand.name, vacancy.location) if text
+        )
         rows.append((vacancy, one_line(vacancy.title), facts, link.to_vacancy(vacancy)))
     return {
         "summary": summary(alert),
@@ -130,7 +152,9 @@ def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links
     }
 
 
-def _email(alert: JobAlert, kind: Message.Kind, link: Links, subject: str, lines: list[str]) -> Email:
+def _email(
+    alert: JobAlert, kind: Message.Kind, link: Links, subject: str, lines: list[str]
+) -> Email:
     mail = getattr(alert.brand, "mail", None)
     end = ["", text] if (text := signature(mail)) else []
     return Email(

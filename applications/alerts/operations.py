@@ -1,4 +1,6 @@
-"""Writes of job alerts: sign-up, confirmation, frequency, new values. `privacy.erase_alert` ends them."""
+"""Writes of job alerts: sign-up, confirmation, frequency, new values.
+`privacy.erase_alert` ends them.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -22,8 +24,9 @@ CONFIRMATION_RATE = "3/hour"  # emails to a mailbox: anybody can cause them
 
 
 def sign_up(*, alert: JobAlert, base_url: str = "", at: datetime) -> None:
-    """Store `alert`, which is new, and send the link that confirms it, or shows it if it is confirmed
-    already. Nothing is stored and sent if the mailbox got too many links."""
+    """Store `alert`, which is new, and send the link that confirms it, or shows it if it is
+    confirmed already. Nothing is stored and sent if the mailbox got too many links.
+    """
     alert.address_folded = folded_address(alert.address)
     alert.created_at, alert.ends_at = at, at + UNCONFIRMED_FOR
     with transaction.atomic():
@@ -31,8 +34,8 @@ def sign_up(*, alert: JobAlert, base_url: str = "", at: datetime) -> None:
         kinds = (Message.Kind.ALERT_CONFIRMATION,)
         is_refused = is_one_too_many(kinds, alert.address, CONFIRMATION_RATE, at)
         with transaction.atomic():
-            # The same statements for every address, so that the time does not tell which of them has an
-            # alert, or got many links.
+            # The same statements for every address, so that the time does not tell which of them
+            # has an alert, or got many links.
             JobAlert.objects.bulk_create([alert], ignore_conflicts=True)
             equal = JobAlert.objects.filter(
                 address_folded=alert.address_folded,
@@ -59,17 +62,24 @@ def set_frequency(alert: JobAlert, frequency: str) -> None:
     with transaction.atomic():
         lock_transaction(f"job alerts of {alert.address_folded}")
         same = JobAlert.objects.filter(
-            address_folded=alert.address_folded, query=alert.query, brand=alert.brand_id, frequency=frequency
+            address_folded=alert.address_folded,
+            query=alert.query,
+            brand=alert.brand_id,
+            frequency=frequency,
         )
         same.exclude(pk=alert.pk).delete()
         JobAlert.objects.filter(pk=alert.pk).update(frequency=frequency)
 
 
 def replace_values(keyword: str, new: Mapping[str, str], **_signal: object) -> None:
-    """Replace values of the filter `keyword` in all queries, because options were merged or renamed. Of
-    alerts that become equal, one is kept, a confirmed one if possible. It has told what the others told."""
+    """Replace values of the filter `keyword` in all queries, because options were merged or
+    renamed. Of alerts that become equal, one is kept, a confirmed one if possible. It has told what
+    the others told.
+    """
     name = filter_name(keyword)
-    for alert in JobAlert.objects.filter(query__contains=quote(name)).order_by("pk").select_for_update():
+    for alert in (
+        JobAlert.objects.filter(query__contains=quote(name)).order_by("pk").select_for_update()
+    ):
         values = values_of(alert.query)
         chosen = values.get(name, "").split(",")
         values[name] = ",".join(sorted({new.get(each, each) for each in chosen}))
@@ -77,9 +87,14 @@ def replace_values(keyword: str, new: Mapping[str, str], **_signal: object) -> N
         if new.keys().isdisjoint(chosen) or len(query) > QUERY_MAX:
             continue
         same = JobAlert.objects.filter(
-            address_folded=alert.address_folded, query=query, brand=alert.brand_id, frequency=alert.frequency
+            address_folded=alert.address_folded,
+            query=query,
+            brand=alert.brand_id,
+            frequency=alert.frequency,
         )
-        kept, *others = sorted((alert, *same), key=lambda each: (each.confirmed_at is None, each.pk))
+        kept, *others = sorted(
+            (alert, *same), key=lambda each: (each.confirmed_at is None, each.pk)
+        )
         for other in others:
             told = ToldVacancy.objects.filter(alert=other)
             told.exclude(vacancy__in=kept.told.values("vacancy")).update(alert=kept)

@@ -31,14 +31,18 @@ _ALLOWED = (*NAMES, PLACE, SORT, "fields", *PageNumberPagination.names)
 
 
 def read(query: QueryDict) -> str:
-    """Return the parameters of a list that `query` has, in canonical form, without paging and order. Raises
-    InvalidParameters, as the list does; a form sends empty fields, which are left out."""
+    """Return the parameters of a list that `query` has, in canonical form, without paging and
+    order. Raises InvalidParameters, as the list does; a form sends empty fields, which are left
+    out.
+    """
     received = parameters.read(query, _ALLOWED, OPTION_NAMES, VacancySerializer.Meta.fields)
     values = {name: received[name] for name in NAMES if received.get(name, "").strip()}
     _filterset(values)
     for name, value in values.items():
         values[name] = (
-            ",".join(sorted(set(value.split(",")))) if name in OPTION_NAMES else " ".join(value.split())
+            ",".join(sorted(set(value.split(","))))
+            if name in OPTION_NAMES
+            else " ".join(value.split())
         )
     if NEAR in values and (name := received.get(PLACE, "")) and _center(values[NEAR], name) == name:
         values[PLACE] = name
@@ -53,7 +57,9 @@ def read(query: QueryDict) -> str:
 
 
 def brand_of(query: str) -> tuple[str, Brand | None]:
-    """Return `query` without its brand, and the brand, if it asks for one: its address may change."""
+    """Return `query` without its brand, and the brand, if it asks for one:
+    its address may change.
+    """
     values = values_of(query)
     brand = Brand.objects.filter(slug=values.get(BRAND, "")).exclude(slug="").first()
     if brand is None or not settings.MULTI_BRANDING:
@@ -73,7 +79,7 @@ def _filterset(values: dict[str, str]) -> FacetFilterSet:
     return found
 
 
-# --- In words -----------------------------------------------------------------------------------------
+# --- In words -------------------------------------------------------------------------------------
 
 
 def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
@@ -87,7 +93,11 @@ def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
     for keyword in (*Keyword, *Fact):
         if value := values.get(filter_name(keyword)):
             names = _names(keyword, wanted := value.split(","))
-            label = str(keyword.label) if isinstance(keyword, Fact) else labels.get(keyword, keyword.label)
+            label = (
+                str(keyword.label)
+                if isinstance(keyword, Fact)
+                else labels.get(keyword, keyword.label)
+            )
             found.append((label, ", ".join(str(names.get(each, each)) for each in wanted)))
     if NEAR in values:
         km = values[NEAR].rpartition(",")[2]
@@ -113,7 +123,7 @@ def _names(keyword: Keyword | Fact, values: list[str]) -> dict[str, object]:
     return dict(options.values_list("value", "label"))
 
 
-# --- What matches -------------------------------------------------------------------------------------
+# --- What matches ---------------------------------------------------------------------------------
 
 
 class News:
@@ -124,7 +134,9 @@ class News:
         new = Vacancy.objects.published(at=at).external().filter(publish_from__gt=since)
         # who applies to these has no vacancy in mind
         new = new.exclude(requisition__is_for_open_applications=True)
-        self.starts: dict[int, datetime] = dict(new.newest_first().values_list("pk", "publish_from"))  # type: ignore[arg-type] # published ones have a start
+        self.starts: dict[int, datetime] = dict(
+            new.newest_first().values_list("pk", "publish_from")
+        )  # type: ignore[arg-type] # published ones have a start
         self._places = {pk: place for place, pk in enumerate(self.starts)}
 
     @cached_property
@@ -132,8 +144,9 @@ class News:
         return self.index.live(VacancyList.EXTERNAL, self.at)
 
     def matching(self, query: str, brand: int | None) -> list[int]:
-        """Return the ids of those that match, newest first. Nothing matches what the filters refuse: the
-        query is of an earlier release."""
+        """Return the ids of those that match, newest first. Nothing matches what the filters
+        refuse: the query is of an earlier release.
+        """
         try:
             filterset = _filterset(values_of(query))
         except InvalidParameters:
@@ -151,8 +164,11 @@ class News:
 def matching(
     queries: Iterable[tuple[str, int | None]], *, since: datetime, at: datetime
 ) -> tuple[dict[tuple[str, int | None], list[int]], dict[int, datetime]]:
-    """Return the vacancies that began after `since`, newest first, by query and brand; and when they
-    began."""
+    """Return the vacancies that began after `since`, newest first, by query and brand; and when
+    they began.
+    """
     with snapshot() as state:
         news = News(process_cache.process.search.at(state), since=since, at=at)
-        return {each: news.matching(*each) if news.starts else [] for each in set(queries)}, news.starts
+        return {
+            each: news.matching(*each) if news.starts else [] for each in set(queries)
+        }, news.starts

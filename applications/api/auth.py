@@ -50,7 +50,10 @@ class ShallowJSONParser(JSONParser):
     """JSON. A body that nests too deeply for Python is a 400, not a 500."""
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> JsonObject:
-        if parser_context["request"].headers.get("Content-Encoding", "identity").lower() != "identity":
+        if (
+            parser_context["request"].headers.get("Content-Encoding", "identity").lower()
+            != "identity"
+        ):
             raise CompressedError
         try:
             document: JsonObject = super().parse(stream, media_type, parser_context)
@@ -66,8 +69,10 @@ class ShallowJSONParser(JSONParser):
         operation={
             "operationId": "createToken",
             "summary": "Sign in for a token",
-            "description": "Returns a bearer token for a user name and a password. It is shown once. It is "
-            "valid until `expires_at` or until the password changes. After ten wrong passwords for a name "
+            "description": "Returns a bearer token for a user name and a password. It is shown "
+            "once. It is "
+            "valid until `expires_at` or until the password changes. After ten wrong passwords "
+            "for a name "
             "from one address, the response is 429 for a while.",
             "tags": ["Applications"],
             "requestBody": {
@@ -91,9 +96,13 @@ class ShallowJSONParser(JSONParser):
                     }
                 },
                 schema.refused(
-                    400, "The body is not a JSON object with a user name and a password.", schema.BAD_BODY
+                    400,
+                    "The body is not a JSON object with a user name and a password.",
+                    schema.BAD_BODY,
                 ),
-                schema.refused(415, "The `Content-Type` of the body is not JSON, or the body is compressed."),
+                schema.refused(
+                    415, "The `Content-Type` of the body is not JSON, or the body is compressed."
+                ),
                 errors={401: "Unauthorized", 429: "TooManyRequests"},
             ),
         }
@@ -127,7 +136,9 @@ class TokenViewSet(ViewSet):
         return [*super().get_throttles(), *tries]
 
     def perform_authentication(self, request: Request) -> None:
-        """Do nothing: permissions authenticate where they need to. A stale token prevents no new one."""
+        """Do nothing: permissions authenticate where they need to.
+        A stale token prevents no new one.
+        """
 
     def create(self, request: Request) -> Response:
         credentials = CredentialsSerializer(data=request.data)
@@ -136,7 +147,9 @@ class TokenViewSet(ViewSet):
         if user is None:
             raise AuthenticationFailed("The user name or the password is wrong.")
         if "allauth" in settings.INSTALLED_APPS and sign_in.needs_factor(user):
-            raise AuthenticationFailed("This account needs a second factor: a password is not enough.")
+            raise AuthenticationFailed(
+                "This account needs a second factor: a password is not enough."
+            )
         # starts no session, but resets the count of failures and stores the time of the sign-in
         user_logged_in.send(sender=type(user), request=request._request, user=user)
         token, text = tokens.issue(user=user, lifetime=settings.TOKEN_LIFETIME)

@@ -1,7 +1,7 @@
 """The body of a submission: JSON, or multipart/form-data (RFC 7578) with files.
 
-Django's parsers accept bodies that are cut off, rename files and skip parts. A submission has to be complete,
-so another parser is used, in its strict mode.
+Django's parsers accept bodies that are cut off, rename files and skip parts. A submission has to be
+complete, so another parser is used, in its strict mode.
 """
 
 import json
@@ -25,13 +25,14 @@ logger = logging.getLogger(__name__)
 
 BODY_BYTES_MAX = 25 * 1024 * 1024
 DOCUMENT = "application"  # the name of the part with the JSON document
-# The name of file parts whose file name tells the field: the field with this value. No field has this name.
-# Generated clients can send only parts that the OpenAPI document names.
+# The name of file parts whose file name tells the field: the field with this value. No field has
+# this name. Generated clients can send only parts that the OpenAPI document names.
 FILES = "files[]"
 DEPTH_MAX = 20  # of the JSON document
 MEMBERS_MAX = 500_000  # brackets and commas: a body of 25 MB of them would need a GB of memory
 PARTS_MAX = 1_001  # a form has at most 1,000 fields
-HEADER_BYTES_MAX = 64 * 1024  # of a line of the header of a part; a file name of 4 kB is percent-encoded
+# Of a line of the header of a part; a file name of 4 kB is percent-encoded.
+HEADER_BYTES_MAX = 64 * 1024
 NAME_SHOWN = 100  # characters of the name of a part that an error repeats
 _CHUNK = 64 * 1024
 _IN_MEMORY = 1024 * 1024  # bytes of a part; a larger one is a temporary file
@@ -56,9 +57,12 @@ NOT_MULTIPART = "The body is not a complete multipart/form-data (RFC 7578)."
 
 
 @contextmanager
-def reading(request: HttpRequest, fields: Collection[str]) -> Iterator[tuple[JsonObject, dict[str, File]]]:
-    """Yield the JSON document of the body, and its files by part name, which are closed afterwards. The parts
-    FILES belong to those of `fields` that have their file name as value. Raise BodyError."""
+def reading(
+    request: HttpRequest, fields: Collection[str]
+) -> Iterator[tuple[JsonObject, dict[str, File]]]:
+    """Yield the JSON document of the body, and its files by part name, which are closed afterwards.
+    The parts FILES belong to those of `fields` that have their file name as value. Raise BodyError.
+    """
     try:
         media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
     except ValueError:  # too long
@@ -82,7 +86,10 @@ def reading(request: HttpRequest, fields: Collection[str]) -> Iterator[tuple[Jso
         # a browser sends an empty part without a file name for a file input that was left empty
         files = [file for file in files if file.size or file.name]
         parts = {name: file for name, file in parts.items() if file.size or file.name}
-        yield document, parts | _by_field(files, document, [name for name in fields if name not in parts])
+        yield (
+            document,
+            parts | _by_field(files, document, [name for name in fields if name not in parts]),
+        )
 
 
 # --- Bytes -------------------------------------------------------------------------------------
@@ -98,7 +105,8 @@ class _Body:
             raise BodyError(TOO_LARGE, 413)
         self.source: Any = request
         if self.length is None and request.META.get("wsgi.input_terminated"):
-            self.source = request.META["wsgi.input"]  # sent in chunks; Django reads such a body as empty
+            # Sent in chunks; Django reads such a body as empty.
+            self.source = request.META["wsgi.input"]
         self.count = 0
 
     def read(self) -> bytes:
@@ -130,7 +138,8 @@ def _document(body: bytes) -> JsonObject:
     try:
         document = json.loads(body.decode(), object_pairs_hook=_object, parse_constant=_refuse)
         _check_values(document)
-    except (ValueError, RecursionError) as error:  # of another encoding, no JSON, or nested too deeply
+    # Of another encoding, no JSON, or nested too deeply.
+    except (ValueError, RecursionError) as error:
         detail = str(error) if isinstance(error, _JsonError) else "The JSON is invalid."
         raise BodyError(detail) from error
     if not isinstance(document, dict):
@@ -175,24 +184,30 @@ def _check_values(document: object) -> None:
 
 
 def _by_field(files: list[File], document: JsonObject, fields: list[str]) -> dict[str, File]:
-    """Return `files` by the field that has their name as value, equal names in the order of the values."""
+    """Return `files` by the field that has their name as value, equal names in the order of the
+    values.
+    """
     values = document.get("values")
     members = values.items() if isinstance(values, dict) else ()
     named = [(name, value) for name, value in members if name in fields]
     found: dict[str, File] = {}
     for file in files:
-        name = next((name for name, value in named if value == file.name and name not in found), None)
+        name = next(
+            (name for name, value in named if value == file.name and name not in found), None
+        )
         if name is None:
             raise BodyError(
-                f"The file name {shown(file.name or '')} of a part {FILES} is the value of no file field."
+                f"The file name {shown(file.name or '')} of a part {FILES} is the value of no "
+                "file field."
             )
         found[name] = file
     return found
 
 
 def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> tuple[dict[str, File], list[File]]:
-    """Return the content of the parts by name, and of the parts FILES. The name of a content is the file
-    name, or "". `opened` closes the files."""
+    """Return the content of the parts by name, and of the parts FILES. The name of a content is the
+    file name, or "". `opened` closes the files.
+    """
     parser = PushMultipartParser(
         boundary, max_header_size=HEADER_BYTES_MAX, max_segment_count=PARTS_MAX, strict=True
     )
@@ -209,7 +224,8 @@ def _parts(body: _Body, boundary: bytes, opened: ExitStack) -> tuple[dict[str, F
     try:
         with parser:
             for chunk in chain([first], body.chunks()):
-                if end in seen:  # RFC 2046: what follows is ignored. The parser refuses it, also a line break
+                # RFC 2046: what follows is ignored. The parser refuses it, also a line break.
+                if end in seen:
                     continue
                 seen = seen[-len(end) :] + chunk
                 for event in parser.parse(chunk):

@@ -23,7 +23,9 @@ HISTORY_ENTRY = {
     "created_at": field("string", f"Creation. {_ZONE}", "2026-11-09 16:03:20", **_DATETIME),
 }
 APPLICATION = {name: VACANCY[name] for name in VacancySerializer.Meta.fields} | {
-    "status": field("string", "Status of the application, in the language of the response.", "In interview"),
+    "status": field(
+        "string", "Status of the application, in the language of the response.", "In interview"
+    ),
     "is_spontaneous": field(
         "boolean", "Whether it is an open application, without an advertised vacancy.", False
     ),
@@ -38,7 +40,9 @@ ACCEPT_LANGUAGE = OpenApiParameter(
     "Accept-Language",
     {"type": "string", "examples": ["nl-BE, fr;q=0.8"]},
     OpenApiParameter.HEADER,
-    description="Language of `status`: `en`, `nl`, `fr` or `de`; otherwise the language of the site.",
+    description=(
+        "Language of `status`: `en`, `nl`, `fr` or `de`; otherwise the language of the site."
+    ),
 )
 
 CREDENTIALS = {
@@ -46,14 +50,23 @@ CREDENTIALS = {
         "string", "Name of the account.", "jane", maxLength=150, pattern=r"^[^\s\u0000-\u001f]+$"
     ),
     "password": field(
-        "string", "Its password.", "correct horse battery staple", maxLength=4096, pattern=r"^[^\u0000]+$"
+        "string",
+        "Its password.",
+        "correct horse battery staple",
+        maxLength=4096,
+        pattern=r"^[^\u0000]+$",
     ),
 }
 TOKEN = {
     "token": field(
-        "string", "To send as `Authorization: Bearer <token>`.", "9b0c" * 16, pattern="^[0-9a-zA-Z]+$"
+        "string",
+        "To send as `Authorization: Bearer <token>`.",
+        "9b0c" * 16,
+        pattern="^[0-9a-zA-Z]+$",
     ),
-    "expires_at": field("string", f"End of its validity. {_ZONE}", "2026-12-12 10:00:00", **_DATETIME),
+    "expires_at": field(
+        "string", f"End of its validity. {_ZONE}", "2026-12-12 10:00:00", **_DATETIME
+    ),
 }
 
 Responses = dict[int, JsonObject]  # of an operation, by status
@@ -66,7 +79,9 @@ def complete(fields: JsonObject) -> Schema:
 
 _MEMBER = {
     "parameter": field("string", "Name in the body.", "password"),
-    "detail": field("string", "What is wrong with it. The value is not repeated.", "This field is required."),
+    "detail": field(
+        "string", "What is wrong with it. The value is not repeated.", "This field is required."
+    ),
 }
 BAD_BODY = complete(  # a Problem whose errors are about values of a body
     {
@@ -81,9 +96,18 @@ BAD_BODY["properties"]["errors"] = {"type": "array", "items": complete(_MEMBER)}
 
 
 def responses(*others: Responses, errors: dict[int, str]) -> JsonObject:
-    """The responses of an operation: `others`, the shared ones of `errors`, and those of every operation."""
-    shared = {405: "MethodNotAllowed", 406: "NotAcceptable", 500: "ServerError", 503: "Unavailable"} | errors
-    found: Responses = {status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()}
+    """The responses of an operation:
+    `others`, the shared ones of `errors`, and those of every operation.
+    """
+    shared = {
+        405: "MethodNotAllowed",
+        406: "NotAcceptable",
+        500: "ServerError",
+        503: "Unavailable",
+    } | errors
+    found: Responses = {
+        status: {"$ref": f"#/components/responses/{name}"} for status, name in shared.items()
+    }
     for other in others:
         found |= other
     return {str(status): found[status] for status in sorted(found)}

@@ -1,4 +1,6 @@
-"""The endpoint that takes submissions of application forms (docs/api.md, docs/decisions.md #147 to #152)."""
+"""The endpoint that takes submissions of application forms (docs/api.md, docs/decisions.md #147 to
+#152).
+"""
 
 import re
 from contextlib import suppress
@@ -90,12 +92,16 @@ class SubmissionViewSet(ViewSet):
         except BodyError as error:
             return problem(plain, error.status, error.detail)
         except UnknownPartError as error:
-            return problem(plain, 400, f"The part {shown(error.name)} is not a file field of the form.")
+            return problem(
+                plain, 400, f"The part {shown(error.name)} is not a file field of the form."
+            )
         except KeyInUseError:
             detail = "A request with this Idempotency-Key is being processed."
             return problem(plain, 409, detail, {"Retry-After": "1"})
         except KeyReusedError:
-            return problem(plain, 422, "This Idempotency-Key was used with other content.", errors=[])
+            return problem(
+                plain, 422, "This Idempotency-Key was used with other content.", errors=[]
+            )
         except SubmissionError as error:
             return _invalid(plain, error)
         except ProofRequiredError:
@@ -108,8 +114,9 @@ class SubmissionViewSet(ViewSet):
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
     def _repeated(self, request: Request, pk: str, *, at: datetime) -> Application | None:
-        """Return the application that this request created before the vacancy closed. Any other request gets
-        the 404 of an unknown vacancy."""
+        """Return the application that this request created before the vacancy closed. Any other
+        request gets the 404 of an unknown vacancy.
+        """
         key = request.headers.get("Idempotency-Key", "")
         is_storable = ID.fullmatch(pk) and len(pk) < 19  # in 64 bits
         if not is_storable or not _KEY.fullmatch(key):
@@ -189,9 +196,13 @@ def _invalid(request: HttpRequest, error: SubmissionError) -> HttpResponse:
     members: JsonObject = {"errors": [each.as_item() for each in error.errors]}
     count = len(error.errors)
     with translation.override(error.language):
-        text = ngettext("The submission has %(count)d error.", "The submission has %(count)d errors.", count)
+        text = ngettext(
+            "The submission has %(count)d error.", "The submission has %(count)d errors.", count
+        )
         detail = text % {"count": count}
         if error.is_form_changed:
             members["form_changed"] = True
-            detail = gettext("The form changed since you loaded it. Check your answers and send it again.")
+            detail = gettext(
+                "The form changed since you loaded it. Check your answers and send it again."
+            )
     return problem(request, error.status, detail, {"Content-Language": error.language}, **members)

@@ -23,7 +23,9 @@ _CHALLENGE = {
     "challenge": field("string", "The hash to find, in hexadecimal.", "5f" * 32),
     "maxNumber": field("integer", "The largest number to try.", 100_000),
     "maxnumber": field("integer", "The same, for clients that read this spelling.", 100_000),
-    "salt": field("string", "The text before the number.", "9c1e5ab1?vacancy=412&expires=1795791600&"),
+    "salt": field(
+        "string", "The text before the number.", "9c1e5ab1?vacancy=412&expires=1795791600&"
+    ),
     "signature": field("string", "To send back unchanged.", "7a" * 32),
 }
 _ERROR = {
@@ -33,26 +35,34 @@ _ERROR = {
         "/values/email",
     ),
     "keyword": field(
-        "string", "The JSON Schema keyword that failed; `file` for the content of a file.", "pattern"
+        "string",
+        "The JSON Schema keyword that failed; `file` for the content of a file.",
+        "pattern",
     ),
-    "detail": field("string", "A message in the language of the form.", "Enter a valid email address."),
+    "detail": field(
+        "string", "A message in the language of the form.", "Enter a valid email address."
+    ),
 }
 _DOCUMENT: dict[str, Schema] = {
     "version": field(
         "string",
-        "The version of the form that the applicant filled in: `Form-Version`, or `data.version` of "
+        "The version of the form that the applicant filled in: `Form-Version`, or `data.version` "
+        "of "
         "`/form/schema`.",
         _VERSION,
     ),
     "values": field(
         "object",
-        "The value of each field that is filled in and shown, by name. It is valid against the schema of "
+        "The value of each field that is filled in and shown, by name. It is valid against the "
+        "schema of "
         "`/form/schema`. Leave out fields that are empty or hidden.",
         _VALUES,
         additionalProperties={},
     ),
     "source": field("string", "Where the applicant came from.", "newsletter", maxLength=200),
-    "proof": field("string", "The solution of a challenge: an ALTCHA payload.", "eyJhbGdvcml0aG0iOi4uLn0="),
+    "proof": field(
+        "string", "The solution of a challenge: an ALTCHA payload.", "eyJhbGdvcml0aG0iOi4uLn0="
+    ),
 }
 
 
@@ -77,18 +87,28 @@ _RECEIVED = {
         "2026-11-22 14:03:27",
         pattern=DATETIME_PATTERN,
     ),
-    "version": field("string", "The version of the form that the submission is valid against.", _VERSION),
+    "version": field(
+        "string", "The version of the form that the submission is valid against.", _VERSION
+    ),
 }
 _INVALID = _problem(
     errors={"type": "array", "items": complete(_ERROR)},
-    form_changed={"type": "boolean", "description": "The form changed: load it again and keep the values."},
+    form_changed={
+        "type": "boolean",
+        "description": "The form changed: load it again and keep the values.",
+    },
 )
 _INVALID["required"].append("errors")
 _REASON = f"Why a type is refused: {', '.join(REASONS)}, document_macros or document_parts."
-_REFUSED = complete(_ERROR) | {"properties": _ERROR | {"reason": field("string", _REASON, "password")}}
+_REFUSED = complete(_ERROR) | {
+    "properties": _ERROR | {"reason": field("string", _REASON, "password")}
+}
 _FILE = _problem(errors={"type": "array", "items": _REFUSED})
 _TOO_MANY = _problem(
-    proof_required={"type": "boolean", "description": "Solve `challenge` and send the solution as `proof`."},
+    proof_required={
+        "type": "boolean",
+        "description": "Solve `challenge` and send the solution as `proof`.",
+    },
     challenge=complete(_CHALLENGE),
 )
 _LANGUAGE = {"Content-Language": {"$ref": "#/components/headers/Content-Language"}}
@@ -102,14 +122,21 @@ def _with_headers(response: Responses, headers: JsonObject) -> Responses:
 OPERATION: JsonObject = {
     "operationId": "submitApplication",
     "summary": "Apply for a vacancy",
-    "description": "Takes a submission of the vacancy's application form. `/form` has the header `Apply` if "
-    "the vacancy takes applications. Send multipart/form-data: the part `application` has the JSON document. "
-    "The value of a file field is the name of the file: a part `files[]`, or a part with the name of "
-    "the field. Without files, the document alone may be sent as application/json. The applicant gets a "
-    "receipt by email. No credentials are needed. A bearer token, or a session with `X-CSRFToken`, links the "
+    "description": "Takes a submission of the vacancy's application form. `/form` has the header "
+    "`Apply` if "
+    "the vacancy takes applications. Send multipart/form-data: the part `application` has the "
+    "JSON document. "
+    "The value of a file field is the name of the file: a part `files[]`, or a part with the "
+    "name of "
+    "the field. Without files, the document alone may be sent as application/json. The applicant "
+    "gets a "
+    "receipt by email. No credentials are needed. A bearer token, or a session with "
+    "`X-CSRFToken`, links the "
     "application to the account; invalid ones are ignored.\n\n"
-    "Send an `Idempotency-Key`, and repeat the request with the same key after a lost connection or a 5xx: "
-    "for a day, it returns the same response. The value of `contact_me_by_fax` has to stay empty: a filled "
+    "Send an `Idempotency-Key`, and repeat the request with the same key after a lost connection "
+    "or a 5xx: "
+    "for a day, it returns the same response. The value of `contact_me_by_fax` has to stay "
+    "empty: a filled "
     "one is taken for spam.",
     "tags": ["Applications"],
     "security": [{}, {"bearer": []}, {"session": []}],
@@ -132,8 +159,8 @@ OPERATION: JsonObject = {
             },
         },
     ],
-    # Some generated clients use JSON unless a call names the other media type. `format: binary` is that of
-    # OpenAPI 3.0: generators do not read `contentMediaType` as a file.
+    # Some generated clients use JSON unless a call names the other media type. `format: binary` is
+    # that of OpenAPI 3.0: generators do not read `contentMediaType` as a file.
     "requestBody": {
         "required": True,
         "content": {
@@ -145,7 +172,9 @@ OPERATION: JsonObject = {
                         "application": _DOCUMENT_SCHEMA,
                         "files[]": {
                             "type": "array",
-                            "description": "The files. The value of a file field is the name of its file.",
+                            "description": (
+                                "The files. The value of a file field is the name of its file."
+                            ),
                             "items": {"type": "string", "format": "binary"},
                             "examples": [[]],  # or the page /docs sends the text "string"
                         },
@@ -166,7 +195,9 @@ OPERATION: JsonObject = {
     "responses": responses(
         {
             201: {
-                "description": "The submission is stored, or was stored by an earlier equal request.",
+                "description": (
+                    "The submission is stored, or was stored by an earlier equal request."
+                ),
                 "headers": {
                     "Cache-Control": {"$ref": "#/components/headers/No-Store"},
                     "Time-Zone": {"$ref": "#/components/headers/Time-Zone"},
@@ -175,7 +206,13 @@ OPERATION: JsonObject = {
                     "application/json": {
                         "schema": complete({"data": complete(_RECEIVED)}),
                         "examples": titled(
-                            {"Received": {"data": {name: s["examples"][0] for name, s in _RECEIVED.items()}}}
+                            {
+                                "Received": {
+                                    "data": {
+                                        name: s["examples"][0] for name, s in _RECEIVED.items()
+                                    }
+                                }
+                            }
                         ),
                     }
                 },
@@ -183,10 +220,15 @@ OPERATION: JsonObject = {
         },
         refused(400, "The body or the `Idempotency-Key` is malformed: correct the client."),
         _with_headers(
-            refused(409, "A request with this `Idempotency-Key` is being processed: repeat it."), _WAIT
+            refused(409, "A request with this `Idempotency-Key` is being processed: repeat it."),
+            _WAIT,
         ),
         refused(413, "The body is larger than 25 MB, or a file is larger than 10 MB.", _FILE),
-        refused(415, "The body is neither JSON nor multipart, or the type of a file is not accepted.", _FILE),
+        refused(
+            415,
+            "The body is neither JSON nor multipart, or the type of a file is not accepted.",
+            _FILE,
+        ),
         _with_headers(
             refused(
                 422, "The submission is invalid, or the key was used with other content.", _INVALID
@@ -199,4 +241,4 @@ OPERATION: JsonObject = {
         ),
         errors={404: "NotFound"},
     ),
-}  # fmt: skip
+}

@@ -36,7 +36,9 @@ CHANGES = {
 
 @dataclass
 class ApplicationReport(ImportReport):
-    """Counts and messages of an import. Rows are named by number, to keep people's names out of logs."""
+    """Counts and messages of an import.
+    Rows are named by number, to keep people's names out of logs.
+    """
 
     created: int = 0
     updated: int = 0
@@ -57,8 +59,12 @@ class ApplicationImporter:
         self.is_dry_run = is_dry_run
         self._noted: set[str] = set()
 
-    def import_rows(self, rows: Iterable[JsonObject], *, source: Path, zone: tzinfo | None = None) -> None:
-        """Import `rows` of the file `source`. `zone` is the time zone of its times, the site's if None."""
+    def import_rows(
+        self, rows: Iterable[JsonObject], *, source: Path, zone: tzinfo | None = None
+    ) -> None:
+        """Import `rows` of the file `source`.
+        `zone` is the time zone of its times, the site's if None.
+        """
         self.folder = source.parent
         for number, row in enumerate(rows, 1):
             name = f"{source.name} row {number}"
@@ -70,7 +76,9 @@ class ApplicationImporter:
             self._refuse(name, Remark("", "json", row.reason))
             return
         if repeated_key(row) is not None:
-            self._refuse(name, Remark("", "repeated_key", "A key occurs more than once in this row."))
+            self._refuse(
+                name, Remark("", "repeated_key", "A key occurs more than once in this row.")
+            )
             return
         changes: list[Remark] = []
         serializer = ApplicationRow(data=row, context={"zone": zone, "changes": changes})
@@ -101,7 +109,10 @@ class ApplicationImporter:
         stage = self._stage(name, row)
         if stage is None and row.get("stage"):
             self._refuse(
-                name, Remark("", "stage", f"the stage {row['stage']!r} does not exist here; create it first.")
+                name,
+                Remark(
+                    "", "stage", f"the stage {row['stage']!r} does not exist here; create it first."
+                ),
             )
             return
         user, is_new_user = self._user(row["user"]) if row.get("user") else (None, False)
@@ -116,7 +127,9 @@ class ApplicationImporter:
             if row.get("submission"):
                 values.setdefault("reference", new_reference())
             at = row.get("created_at", self.now)
-            application = operations.create_application(user=user, vacancy=vacancy, at=at, **_folded(values))
+            application = operations.create_application(
+                user=user, vacancy=vacancy, at=at, **_folded(values)
+            )
         changed = self._change(application, row, stage, is_new=is_new)
         self.report.users += is_new_user
         if is_new:
@@ -128,8 +141,9 @@ class ApplicationImporter:
             self.report.unchanged += 1
 
     def _known(self, user: User | None, vacancy: Vacancy, row: JsonObject) -> Application | None:
-        """Return the stored application of the row: that of the account, or of the address if there is none.
-        An applicant may have linked the latter to an account since."""
+        """Return the stored application of the row: that of the account, or of the address if there
+        is none. An applicant may have linked the latter to an account since.
+        """
         if user:
             known = Application.objects.of(user)
         else:
@@ -151,7 +165,11 @@ class ApplicationImporter:
         is_current = (
             latest
             and stage
-            and (latest.stage == stage if row.get("stage") else latest.stage.status_id == stage.status_id)
+            and (
+                latest.stage == stage
+                if row.get("stage")
+                else latest.stage.status_id == stage.status_id
+            )
         )
         if stage and not is_current:
             StageChange.objects.create(
@@ -173,7 +191,9 @@ class ApplicationImporter:
         return changed
 
     def _steps(self, application: Application, steps: list[JsonObject]) -> bool:
-        """Replace the imported steps of `application` by `steps`. Steps that were created here are kept."""
+        """Replace the imported steps of `application` by `steps`.
+        Steps that were created here are kept.
+        """
         keys = ("name", "result", "planned_at", "is_visible", "created_at", "updated_at")
         wanted = [self._step(step, application) for step in steps]
         imported = application.history.filter(is_imported=True)
@@ -199,7 +219,8 @@ class ApplicationImporter:
         )
 
     def _user(self, person: JsonObject) -> tuple[User, bool]:
-        """Return the account of that name, and whether it was created. An existing account is not changed.
+        """Return the account of that name, and whether it was created. An existing account is not
+        changed.
 
         It is locked: otherwise two imports could each create the same application.
         """
@@ -207,7 +228,9 @@ class ApplicationImporter:
         user = accounts.filter(username=User.normalize_username(person["username"])).first()
         if user is not None:
             return user, False
-        return User.objects.create_user(person["username"], person["email"], person.get("password")), True
+        return User.objects.create_user(
+            person["username"], person["email"], person.get("password")
+        ), True
 
     def _stage(self, name: str, row: JsonObject) -> Stage | None:
         if row.get("stage"):
@@ -215,11 +238,15 @@ class ApplicationImporter:
         text = row.get("status", "").strip()
         if not text:
             return None
-        # Read before the statuses: if another import commits this status in between, the name of its stage is
-        # not among these, so the insert fails and is retried.
-        taken = set(Stage.objects.filter(name__startswith=text[:190]).values_list("name", flat=True))
+        # Read before the statuses: if another import commits this status in between, the name of
+        # its stage is not among these, so the insert fails and is retried.
+        taken = set(
+            Stage.objects.filter(name__startswith=text[:190]).values_list("name", flat=True)
+        )
         for status in Status.objects.all():
-            if text.casefold() in {getattr(status, f"label_{code}").casefold() for code in LANGUAGES}:
+            if text.casefold() in {
+                getattr(status, f"label_{code}").casefold() for code in LANGUAGES
+            }:
                 return status.stages.first() or self._new_stage(text, status, taken)
         remark = f"the status {text!r} was created: translate it, and map a stage to it"
         self._note_once(name, "status", remark)
@@ -242,4 +269,6 @@ class ApplicationImporter:
 def _folded(values: JsonObject) -> JsonObject:
     """Return columns of an application, with the address and telephone number for comparison."""
     folded = {"email": ("email_folded", folded_address), "phone": ("phone_digits", phone_digits)}
-    return values | {name: fold(values[key]) for key, (name, fold) in folded.items() if key in values}
+    return values | {
+        name: fold(values[key]) for key, (name, fold) in folded.items() if key in values
+    }

@@ -1,5 +1,6 @@
-"""The shape of a row of a file (docs/operations/import.md). The parts that an export has too have its shape
-(applications/privacy/export.py)."""
+"""The shape of a row of a file (docs/operations/import.md). The parts that an export has too have
+its shape (applications/privacy/export.py).
+"""
 
 import base64
 import binascii
@@ -115,7 +116,9 @@ class _Submission(serializers.Serializer):
                 each.setdefault("field", f"{kind.removesuffix('s')}_{number}")
             names = [each["field"] for each in attrs.get(kind, ())]
             if len(set(names)) < len(names):
-                raise serializers.ValidationError({kind: "A field occurs more than once."}, code="repeated")
+                raise serializers.ValidationError(
+                    {kind: "A field occurs more than once."}, code="repeated"
+                )
         return attrs
 
 
@@ -136,8 +139,9 @@ class _Note(serializers.Serializer):
 
 
 class ApplicationRow(serializers.Serializer):
-    """A row of a file. `status` is what the applicant reads; `stage` is the name of an internal stage. The
-    applicant has an account (`user`), or only an address (`email`)."""
+    """A row of a file. `status` is what the applicant reads; `stage` is the name of an internal
+    stage. The applicant has an account (`user`), or only an address (`email`).
+    """
 
     user = _Person(required=False, allow_null=True)
     vacancy_id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
@@ -167,13 +171,19 @@ class ApplicationRow(serializers.Serializer):
 
 
 def of_export(document: object) -> list[JsonObject] | None:
-    """Return the rows of a file that export_applicant wrote; None if `document` is none. Internal stages are
-    not in it: an application gets the status that the applicant saw."""
+    """Return the rows of a file that export_applicant wrote; None if `document` is none. Internal
+    stages are not in it: an application gets the status that the applicant saw.
+    """
     if not isinstance(document, dict) or not isinstance(document.get("applications"), list):
         return None
     account = document.get("account")
-    person = {"username": account.get("username"), "email": account.get("email")} if account else None
-    return [_of_export(each, person) if isinstance(each, dict) else each for each in document["applications"]]
+    person = (
+        {"username": account.get("username"), "email": account.get("email")} if account else None
+    )
+    return [
+        _of_export(each, person) if isinstance(each, dict) else each
+        for each in document["applications"]
+    ]
 
 
 def _of_export(application: JsonObject, person: JsonObject | None) -> JsonObject:

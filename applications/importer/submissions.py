@@ -1,5 +1,6 @@
-"""Import of what belongs to an application: submission, files, emails and notes. What is missing is added;
-what is stored is neither changed nor deleted."""
+"""Import of what belongs to an application: submission, files, emails and notes. What is missing is
+added; what is stored is neither changed nor deleted.
+"""
 
 from datetime import datetime
 from pathlib import Path
@@ -20,9 +21,12 @@ class RowRefusedError(Exception):
         self.field = field
 
 
-def add_submission(application: Application, data: JsonObject, *, folder: Path, is_dry_run: bool) -> bool:
-    """Add the submission `data` to `application`, unless it has one. Return whether it was added. Paths of
-    files are relative to `folder`. Raise RowRefusedError."""
+def add_submission(
+    application: Application, data: JsonObject, *, folder: Path, is_dry_run: bool
+) -> bool:
+    """Add the submission `data` to `application`, unless it has one. Return whether it was added.
+    Paths of files are relative to `folder`. Raise RowRefusedError.
+    """
     if Submission.objects.filter(application=application).exists():
         return False
     files = {
@@ -68,8 +72,9 @@ def _file(each: JsonObject, place: str, folder: Path) -> File:
 
 
 def add_emails(application: Application, emails: list[JsonObject]) -> bool:
-    """Add the emails that `application` does not have. Return whether there were any. One that was not sent
-    is recorded as failed: it is not sent from here."""
+    """Add the emails that `application` does not have. Return whether there were any. One that was
+    not sent is recorded as failed: it is not sent from here.
+    """
     known = set(application.messages.values_list("to", "subject", "queued_at"))
     missing = [
         Message(
@@ -79,7 +84,9 @@ def add_emails(application: Application, emails: list[JsonObject]) -> bool:
             language=application.language,
             subject=each.get("subject", ""),
             body=each.get("body", ""),
-            state=Message.State.SENT if each["state"] == Message.State.SENT else Message.State.FAILED,
+            state=Message.State.SENT
+            if each["state"] == Message.State.SENT
+            else Message.State.FAILED,
             queued_at=each["queued_at"],
             next_at=each["queued_at"],
             finished_at=each.get("finished_at") or each["queued_at"],

@@ -1,4 +1,6 @@
-"""What emails to applicants have of the brand: the sender, the signature, and the privacy statement."""
+"""What emails to applicants have of the brand:
+the sender, the signature, and the privacy statement.
+"""
 
 from email.utils import parseaddr
 
@@ -12,7 +14,8 @@ from jobsite.languages import LANGUAGES, site_language
 from vacancies.models import BrandLink
 
 NAME_MAX = 80  # characters in a From line
-_QUOTES = str.maketrans('"\\', "'/")  # they would have to be escaped between the quotes of a From line
+# They would have to be escaped between the quotes of a From line.
+_QUOTES = str.maketrans('"\\', "'/")
 
 
 def sender_domains() -> list[str]:
@@ -25,15 +28,17 @@ def may_send_as(address: str) -> bool:
 
 
 def sender_of(application: Application) -> tuple[str, str]:
-    """Return the From line of an email to the applicant, and the address for replies; "" if the brand has
-    none."""
+    """Return the From line of an email to the applicant, and the address for replies; "" if the
+    brand has none.
+    """
     mail = _mail_of(application)
     return (from_line(mail), mail.reply_to) if mail else ("", "")
 
 
 def from_line(mail: BrandMail) -> str:
-    """Return the From line of emails with `mail`, "" for that of the site. An address that may not send any
-    more, because SENDER_DOMAINS changed, is replaced by the site's."""
+    """Return the From line of emails with `mail`, "" for that of the site. An address that may not
+    send any more, because SENDER_DOMAINS changed, is replaced by the site's.
+    """
     if not (mail.sender_name or mail.sender_address):
         return ""
     name = " ".join((mail.sender_name or mail.brand.name).translate(_QUOTES).split())[:NAME_MAX]
@@ -68,9 +73,15 @@ def privacy_url(application: Application) -> str:
 
 
 def with_links(body: str, brand: int | None, language: str) -> str:
-    """Return the text of an email with the links of `brand`, an id, or of the site, that it lacks."""
+    """Return the text of an email with the links of `brand`, an id, or of the
+    site, that it lacks.
+    """
     with translation.override(language):
-        links = [f"{link}: {link.url}" for link in BrandLink.shown(language, brand) if link.url not in body]
+        links = [
+            f"{link}: {link.url}"
+            for link in BrandLink.shown(language, brand)
+            if link.url not in body
+        ]
     return "\n".join([body, "", *links]) if links else body
 
 

@@ -1,7 +1,7 @@
 """Calendar entries (iCalendar, RFC 5545 and 5546) of interviews, and emails that carry them.
 
-Times are in UTC, without time zone definitions: an interview does not repeat, and clients disagree about
-definitions. The only attendee is the recipient, so that nobody gets the address of another.
+Times are in UTC, without time zone definitions: an interview does not repeat, and clients disagree
+about definitions. The only attendee is the recipient, so that nobody gets the address of another.
 """
 
 from collections.abc import Iterable
@@ -69,7 +69,8 @@ def invitation(each: CalendarInvitation, *, at: datetime) -> str:
     event.add("organizer", _person(address, CN=name or address))
     answer = "TRUE" if each.is_answered and not is_cancelled else "FALSE"
     event.add(
-        "attendee", _person(each.attendee, ROLE="REQ-PARTICIPANT", PARTSTAT="NEEDS-ACTION", RSVP=answer)
+        "attendee",
+        _person(each.attendee, ROLE="REQ-PARTICIPANT", PARTSTAT="NEEDS-ACTION", RSVP=answer),
     )
     _add_texts(event, each.description, each.location)
     return _calendar([event], method=each.method)
@@ -117,8 +118,9 @@ class FeedEvent:
 
 
 def feed(events: Iterable[FeedEvent], *, at: datetime) -> str:
-    """Return a calendar that programs read again and again. It is made of lines, because icalendar needs 140
-    ms for 500 events."""
+    """Return a calendar that programs read again and again. It is made of lines, because icalendar
+    needs 140 ms for 500 events.
+    """
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", f"PRODID:{PRODUCT}", "METHOD:PUBLISH"]
     stamp = _utc(at)
     for each in events:
@@ -158,8 +160,9 @@ def _utc(at: datetime) -> str:
 
 
 class CalendarEmail(EmailMessage):
-    """An email that mail programs show as an invitation, with `calendar` also as a file. It makes its parts
-    itself, because the versions of Django make them in different ways."""
+    """An email that mail programs show as an invitation, with `calendar` also as a file. It makes
+    its parts itself, because the versions of Django make them in different ways.
+    """
 
     calendar = ""
 
@@ -177,9 +180,12 @@ class CalendarEmail(EmailMessage):
         content, method = self.calendar.encode(), method_of(self.calendar)
         mail.set_content(self.body, cte="quoted-printable")
         mail.add_alternative(
-            content, maintype="text", subtype="calendar", cte="base64",
+            content,
+            maintype="text",
+            subtype="calendar",
+            cte="base64",
             params={"method": method, "charset": "utf-8"},
-        )  # fmt: skip
+        )
         mail.add_attachment(content, maintype="application", subtype="ics", filename="invite.ics")
         return mail
 

@@ -1,4 +1,6 @@
-"""The emails about consents: the question to an applicant, its reminder, and a refusal by who was hired."""
+"""The emails about consents:
+the question to an applicant, its reminder, and a refusal by who was hired.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -56,15 +58,20 @@ def _question(request: ConsentRequest, link: str) -> Iterator[str]:
     yield ""
     yield _("Open this link, and answer yes or no:")
     yield link
-    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {
+        "days": MAX_AGE.days
+    }
     yield ""
-    yield _("Without an answer until %(day)s, we delete your data.") % {"day": format_date(request.due_on)}
+    yield _("Without an answer until %(day)s, we delete your data.") % {
+        "day": format_date(request.due_on)
+    }
     yield from end(application)
 
 
 def queue_refusal(application: Application, *, base_url: str = "", at: datetime) -> Message | None:
-    """Tell the colleague who added `application` that its applicant, who was hired, refuses the consent. It
-    does not name the applicant. Return None if nobody is told."""
+    """Tell the colleague who added `application` that its applicant, who was hired, refuses the
+    consent. It does not name the applicant. Return None if nobody is told.
+    """
     added_by = application.origin.author_id or 0
     author = recipients_of(Message.Kind.CONSENT).filter(pk=added_by).first()
     if author is None or not may_receive(author, Message.Kind.CONSENT):
@@ -109,7 +116,9 @@ class ConsentReminders:
                 return "consent nothing"
             request = ConsentRequest.objects.get(pk=pk)
             request.application = (
-                Application.objects.with_email_facts().select_related("origin").get(pk=request.application_id)
+                Application.objects.with_email_facts()
+                .select_related("origin")
+                .get(pk=request.application_id)
             )
             if not request.application.address:
                 return "consent nothing"

@@ -36,8 +36,12 @@ class DailyJob:
         self._waiting: list[int] = []
 
     def recipients(self, at: datetime) -> list[int]:
-        """Return the ids of the users who may get an email on the day of `at`, and have none yet."""
-        done = Message.objects.filter(kind=self.kind, queued_at__gte=morning(at)).values("recipient")
+        """Return the ids of the users who may get an email on the day of `at`,
+        and have none yet.
+        """
+        done = Message.objects.filter(kind=self.kind, queued_at__gte=morning(at)).values(
+            "recipient"
+        )
         users = recipients_of(self.kind).exclude(pk__in=done).order_by("-pk")
         return [user.pk for user in users if may_receive(user, self.kind)]
 
@@ -66,18 +70,26 @@ class DailyJob:
 
 
 def by_vacancy(applications: QuerySet) -> list[Any]:
-    """Return how many of `applications` each vacancy has: rows with `vacancy`, an id, `title` and `count`."""
+    """Return how many of `applications` each vacancy has:
+    rows with `vacancy`, an id, `title` and `count`.
+    """
     rows = applications.order_by().values("vacancy", title=F("vacancy__title"))
-    return list(rows.annotate(count=Count("pk", distinct=True)).order_by("-count", "title", "vacancy"))
+    return list(
+        rows.annotate(count=Count("pk", distinct=True)).order_by("-count", "title", "vacancy")
+    )
 
 
 def lines_of(counts: list[Any], base_url: str, **filters: str) -> list[str]:
-    """Return lines with the `counts` of `by_vacancy`, each with a link to the list with `filters`."""
+    """Return lines with the `counts` of `by_vacancy`, each with a link to the
+    list with `filters`.
+    """
     address, lines = absolute(reverse("admin:applications_application_changelist"), base_url), []
     for row in counts[:LINES_MAX]:
         url = with_query(address, vacancy__id__exact=row["vacancy"], **filters)
         lines += ["", f"{row['title']}: {row['count']}", url]
     if (more := len(counts) - LINES_MAX) > 0:
-        text = ngettext("And for %(count)d more vacancy.", "And for %(count)d more vacancies.", more)
+        text = ngettext(
+            "And for %(count)d more vacancy.", "And for %(count)d more vacancies.", more
+        )
         lines += ["", text % {"count": more}, with_query(address, **filters)]
     return lines

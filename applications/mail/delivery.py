@@ -4,9 +4,9 @@
                       -> failed      refused for good, unknown, or LAST_AFTER has passed
                       -> queued      refused for now: tried again later
 
-`sending` is committed before the conversation with the mail server begins. An email that is found in this
-state was left by a process that was killed. It may have been delivered, so it becomes failed and is not sent
-again.
+`sending` is committed before the conversation with the mail server begins. An email that is found
+in this state was left by a process that was killed. It may have been delivered, so it becomes
+failed and is not sent again.
 """
 
 import logging
@@ -26,21 +26,30 @@ from django.utils.translation import gettext_noop as _
 from applications.mail.calendars import CANCEL, CalendarEmail, method_of
 from applications.mail.links import alert_token, with_personal_links
 from applications.mail.preferences import may_still_read
-from applications.mail.smtp import DeliveryError, PermanentError, ServerError, Transport, UnknownError
+from applications.mail.smtp import (
+    DeliveryError,
+    PermanentError,
+    ServerError,
+    Transport,
+    UnknownError,
+)
 from applications.models import Message
 from jobsite.ops.logs import redacted
 
-# Minutes from a failed attempt to the next one; then hourly. The last attempt is LAST_AFTER after the email
-# was queued, so that it is sent or shown as failed within 76 hours (spec/applying.md).
+# Minutes from a failed attempt to the next one; then hourly. The last attempt is LAST_AFTER after
+# the email was queued, so that it is sent or shown as failed within 76 hours (spec/applying.md).
 DELAYS = (1, 5, 15, 30, 60)
 LAST_AFTER = timedelta(hours=72)
-# While the server cannot be used, one email is tried at a time: after 30 seconds, a minute, ... 5 minutes.
+# While the server cannot be used, one email is tried at a time: after 30 seconds, a minute, ... 5
+# minutes.
 PAUSE, PAUSE_MAX = timedelta(seconds=30), timedelta(minutes=5)
 RECORD_WAIT = 600  # seconds to wait for the database, to record that an email was sent
 ERROR_MAX = 500  # characters
 UNSUBSCRIBE = "List-Unsubscribe"  # RFC 2369 and 8058
 # Stored in English, and translated where they are shown.
-ABANDONED = _("The dispatcher was stopped while the email was being sent: it may have been delivered.")
+ABANDONED = _(
+    "The dispatcher was stopped while the email was being sent: it may have been delivered."
+)
 NOT_ALLOWED = _("The colleague may not see this any more.")
 NOT_CONFIGURED = _("EMAIL_URL is not set: emails cannot be sent.")
 
@@ -57,8 +66,9 @@ class MailDelivery:
         self._paused_until: datetime | None = None
 
     def next_due(self, at: datetime) -> Message | None:
-        """Return an email that was left in `sending`, else the one that is due for longest, bulk emails last.
-        While the server cannot be used, only emails that are given up."""
+        """Return an email that was left in `sending`, else the one that is due for longest, bulk
+        emails last. While the server cannot be used, only emails that are given up.
+        """
         # Without related rows: while a table is locked, only the emails that need it wait.
         rows = Message.objects.all()
         if left := rows.filter(state=Message.State.SENDING).order_by("pk").first():
@@ -72,7 +82,9 @@ class MailDelivery:
         return message
 
     def run(self, item: Message) -> str:
-        """Send `item`. Return the outcome: sent, failed or postponed; or gone, if it was deleted."""
+        """Send `item`. Return the outcome: sent, failed or postponed;
+        or gone, if it was deleted.
+        """
         if item.state == Message.State.SENDING:
             return self._finish(item, Message.State.FAILED, ABANDONED)
         change = item.stage_change
@@ -104,7 +116,9 @@ class MailDelivery:
             return self._postpone(item, str(error))
         except Exception as error:  # a bug must not stop the other emails
             logger.exception("Email %d could not be made", item.pk)
-            return self._finish(item, Message.State.FAILED, f"It could not be made: {type(error).__name__}.")
+            return self._finish(
+                item, Message.State.FAILED, f"It could not be made: {type(error).__name__}."
+            )
         self._failures, self._paused_until = 0, None
         return self._finish(item, Message.State.SENT, "")
 
@@ -120,7 +134,9 @@ class MailDelivery:
     def _postpone(self, message: Message, reason: str) -> str:
         at, last_at = self.now(), message.queued_at + LAST_AFTER
         if at >= last_at:
-            return self._finish(message, Message.State.FAILED, f"Not delivered within 72 hours: {reason}")
+            return self._finish(
+                message, Message.State.FAILED, f"Not delivered within 72 hours: {reason}"
+            )
         delay = timedelta(minutes=DELAYS[min(message.attempts, len(DELAYS)) - 1])
         self._record(
             message,
@@ -140,7 +156,8 @@ class MailDelivery:
         return state.value
 
     def _record(self, message: Message, **values: object) -> None:
-        """Store the outcome of an attempt. Wait for a database that does not respond: nobody else knows it.
+        """Store the outcome of an attempt. Wait for a database that does not respond: nobody else
+        knows it.
 
         Another process may have taken over meanwhile and stored that the outcome is unknown.
         """
@@ -159,15 +176,20 @@ class MailDelivery:
 
 
 class AlertPolicy(EmailPolicy):
-    """Leaves List-Unsubscribe as it is. Python encodes its long address as if it were text, which mail
-    programs do not read."""
+    """Leaves List-Unsubscribe as it is. Python encodes its long address as if it were text, which
+    mail programs do not read.
+    """
 
     def fold(self, name: str, value: str) -> str:
         is_address = name == UNSUBSCRIBE
         return f"{name}: {value}{self.linesep}" if is_address else super().fold(name, value)
 
     def fold_binary(self, name: str, value: str) -> bytes:
-        return self.fold(name, value).encode() if name == UNSUBSCRIBE else super().fold_binary(name, value)
+        return (
+            self.fold(name, value).encode()
+            if name == UNSUBSCRIBE
+            else super().fold_binary(name, value)
+        )
 
 
 class AlertEmail(EmailMultiAlternatives):
@@ -177,8 +199,9 @@ class AlertEmail(EmailMultiAlternatives):
 
 
 def as_email(message: Message) -> EmailMessage:
-    """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote it or
-    moved the application, else to the brand."""
+    """Return `message` as it is sent, with the personal link. Replies go to the recruiter who wrote
+    it or moved the application, else to the brand.
+    """
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
     is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
@@ -190,7 +213,10 @@ def as_email(message: Message) -> EmailMessage:
         end = f"/{alert_token(message.alert)}/unsubscribe"
         address = next(line for line in body.splitlines() if line.endswith(end))
         email_class = AlertEmail
-        headers |= {UNSUBSCRIBE: f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+        headers |= {
+            UNSUBSCRIBE: f"<{address}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        }
     is_answered = is_written or message.kind == Message.Kind.STAGE
     author = message.author.email if is_answered and message.author else ""
     reply_to = author or message.reply_to
@@ -210,8 +236,9 @@ def as_email(message: Message) -> EmailMessage:
 
 
 def _is_superseded(message: Message) -> bool:
-    """Return whether `message` invites to an interview that was cancelled or changed since, or somebody who
-    takes no longer part: it was refused for now, or is sent again."""
+    """Return whether `message` invites to an interview that was cancelled or changed since, or
+    somebody who takes no longer part: it was refused for now, or is sent again.
+    """
     if not message.calendar or method_of(message.calendar) == CANCEL:
         return False
     participant = message.participant

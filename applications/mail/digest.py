@@ -1,4 +1,6 @@
-"""The daily digest for recruiters, a job of the dispatcher: how many new applications each vacancy has."""
+"""The daily digest for recruiters, a job of the dispatcher:
+how many new applications each vacancy has.
+"""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -22,8 +24,9 @@ PERIOD_MAX = timedelta(days=7)
 
 
 def queue_digest(user: User, *, at: datetime, base_url: str = "") -> Message | None:
-    """Queue the digest of `user`: the vacancies of their brands that got applications since their last
-    digest. Return None if there are none. It has no personal data of applicants."""
+    """Queue the digest of `user`: the vacancies of their brands that got applications since their
+    last digest. Return None if there are none. It has no personal data of applicants.
+    """
     earlier = Message.objects.filter(kind=Message.Kind.DIGEST, recipient=user)
     last = earlier.aggregate(at=Max("queued_at"))["at"] or at - FIRST_PERIOD
     since = max(last, at - PERIOD_MAX)

@@ -1,4 +1,6 @@
-"""The emails about an interview, each with a calendar entry: invitations, changes, cancellations."""
+"""The emails about an interview, each with a calendar entry:
+invitations, changes, cancellations.
+"""
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -51,8 +53,9 @@ def queue_to(
     base_url: str = "",
     at: datetime,
 ) -> None:
-    """Queue the email that tells `participant` the `news` of their interview, with `others` who take part, by
-    name. Colleagues who switched such emails off get none."""
+    """Queue the email that tells `participant` the `news` of their interview, with `others` who
+    take part, by name. Colleagues who switched such emails off get none.
+    """
     entry, user = participant.entry, participant.user
     application = entry.application
     if user and not recipients_of(Message.Kind.INTERVIEW).filter(pk=user.pk).exists():
@@ -94,10 +97,16 @@ def queue_to(
 
 
 def _calendar(
-    participant: Participant, news: InterviewNews, summary: str, description: str = "", *, at: datetime
+    participant: Participant,
+    news: InterviewNews,
+    summary: str,
+    description: str = "",
+    *,
+    at: datetime,
 ) -> str:
-    """Return the calendar entry; "" if the organizer would invite themselves: Exchange Online deletes such
-    an email."""
+    """Return the calendar entry; "" if the organizer would invite themselves: Exchange Online
+    deletes such an email.
+    """
     entry = participant.entry
     sender = sender_of(entry.application)[0] or settings.DEFAULT_FROM_EMAIL
     if folded_address(parseaddr(sender)[1]) == folded_address(participant.address):
@@ -120,8 +129,9 @@ def _calendar(
 
 
 def forget_unsent(participant: Participant) -> bool:
-    """Delete what waits for `participant`, so that no old time follows a new one. Return whether an email
-    about the interview reached them, or may have."""
+    """Delete what waits for `participant`, so that no old time follows a new one. Return whether an
+    email about the interview reached them, or may have.
+    """
     emails = Message.objects.filter(participant=participant)
     emails.filter(state=State.QUEUED).delete()
     known = Q(state__in=(State.SENDING, State.SENT)) | Q(error__contains=MAY_BE_DELIVERED)
@@ -129,8 +139,9 @@ def forget_unsent(participant: Participant) -> bool:
 
 
 def queue_cancellations_before_erasure(applications: Collection[int], *, at: datetime) -> None:
-    """Queue a cancellation to the colleagues of the coming interviews of `applications`, which are about to
-    be erased. It has no name and no application, so that the erasure does not delete it."""
+    """Queue a cancellation to the colleagues of the coming interviews of `applications`, which are
+    about to be erased. It has no name and no application, so that the erasure does not delete it.
+    """
     upcoming = HistoryEntry.objects.interviews(since=at).filter(application__in=applications)
     rows = Participant.objects.filter(entry__in=upcoming).exclude(user=None)
     for each in rows.select_related("user", "entry__application__vacancy__brand__mail"):
@@ -167,8 +178,12 @@ def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime
     if user and not recipients_of(Message.Kind.REMINDER).filter(pk=user.pk).exists():
         return
     entry = participant.entry
-    application = entry.application = Application.objects.with_email_facts().get(pk=entry.application_id)
-    colleagues = entry.participants.exclude(user=None).exclude(pk=participant.pk).select_related("user")
+    application = entry.application = Application.objects.with_email_facts().get(
+        pk=entry.application_id
+    )
+    colleagues = (
+        entry.participants.exclude(user=None).exclude(pk=participant.pk).select_related("user")
+    )
     language = language_of(user) if user else supported(application.language)
     marker = new_marker()
     with translation.override(language):
@@ -227,7 +242,8 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
                 application=application,
                 to=application.address,
                 language=supported(application.language),
-                subject=_("Choose a time: %(interview)s") % {"interview": _summary(application, None)},
+                subject=_("Choose a time: %(interview)s")
+                % {"interview": _summary(application, None)},
                 body=body,
                 link_marker=marker if marker in body else "",
                 author=slot_set.author,
@@ -237,7 +253,9 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
 
 
 def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -> None:
-    """Tell the colleague who invited that `participant` declined. The applicant has no name in it."""
+    """Tell the colleague who invited that `participant` declined.
+    The applicant has no name in it.
+    """
     entry = participant.entry
     author = entry.author
     if author is None or not recipients_of(Message.Kind.INTERVIEW).filter(pk=author.pk).exists():
@@ -259,12 +277,14 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
         queue(email, at=at)
 
 
-# --- Texts -----------------------------------------------------------------------------------------
+# --- Texts ----------------------------------------------------------------------------------------
 
 
 def _lead(entry: HistoryEntry, user: User | None, news: InterviewNews) -> str:
     if news == InterviewNews.CANCELLED:
-        return _("The interview is cancelled.") if entry.is_cancelled else _("You need not take part.")
+        return (
+            _("The interview is cancelled.") if entry.is_cancelled else _("You need not take part.")
+        )
     if news == InterviewNews.CHANGED:
         return _("The interview was changed. These are the new details:")
     if user is None:
@@ -306,7 +326,9 @@ def _subject_lines(application: Application) -> Iterator[str]:
 
 
 def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
-    """Yield what the email and the calendar entry say. The applicant's texts and link are not in it."""
+    """Yield what the email and the calendar entry say.
+    The applicant's texts and link are not in it.
+    """
     entry, user = participant.entry, participant.user
     application = entry.application
     brand = application.vacancy.shown_brand

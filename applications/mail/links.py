@@ -1,8 +1,8 @@
 """Personal links in emails.
 
-A link to the receipt proves that the mailbox is the applicant's, so nobody else may know it. The stored text
-of an email has a random marker in place of the secret, which is added when the email is sent. The marker is
-made for each email, so what somebody wrote before cannot contain it.
+A link to the receipt proves that the mailbox is the applicant's, so nobody else may know it. The
+stored text of an email has a random marker in place of the secret, which is added when the email is
+sent. The marker is made for each email, so what somebody wrote before cannot contain it.
 """
 
 import secrets
@@ -21,13 +21,19 @@ _alerts = signing.Signer(salt="applications.alert")
 
 
 def absolute(path: str, base_url: str = "") -> str:
-    """Return the URL of `path` for an email. Without a base URL, it is that of a development server."""
+    """Return the URL of `path` for an email.
+    Without a base URL, it is that of a development server.
+    """
     return f"{base_url or settings.PUBLIC_BASE_URL or 'http://localhost:8000'}{path}"
 
 
 def settings_lines(base_url: str = "") -> list[str]:
     """Return the end of an email to a colleague: where to switch such emails off."""
-    return ["", _("Choose the emails that you receive:"), absolute(reverse("admin:my_emails"), base_url)]
+    return [
+        "",
+        _("Choose the emails that you receive:"),
+        absolute(reverse("admin:my_emails"), base_url),
+    ]
 
 
 def new_marker() -> str:
@@ -35,9 +41,17 @@ def new_marker() -> str:
     return secrets.token_hex(16)
 
 
-def applicant_link(application: Application, base_url: str = "", marker: str = Message.SECRET) -> str:
-    """Return the URL where the applicant finds `application`: in their account, or with `marker`."""
-    return absolute(reverse("account"), base_url) if application.user_id else personal_link(base_url, marker)
+def applicant_link(
+    application: Application, base_url: str = "", marker: str = Message.SECRET
+) -> str:
+    """Return the URL where the applicant finds `application`:
+    in their account, or with `marker`.
+    """
+    return (
+        absolute(reverse("account"), base_url)
+        if application.user_id
+        else personal_link(base_url, marker)
+    )
 
 
 def personal_link(base_url: str, marker: str) -> str:
@@ -51,8 +65,9 @@ def invitation_link(base_url: str, marker: str) -> str:
 
 
 def with_personal_links(message: Message, text: str) -> str:
-    """Return `text`, the body or the HTML of `message`, with the secret in its links: for the applicant or
-    the invited only."""
+    """Return `text`, the body or the HTML of `message`, with the secret in its links: for the
+    applicant or the invited only.
+    """
     return text.replace(message.link_marker, _secret_of(message)) if message.link_marker else text
 
 
@@ -69,12 +84,16 @@ def _secret_of(message: Message) -> str:
 
 
 def invitation_token(invitation: Invitation) -> str:
-    """Return the signed token that accepts `invitation`. Sending it again makes earlier tokens invalid."""
+    """Return the signed token that accepts `invitation`.
+    Sending it again makes earlier tokens invalid.
+    """
     return _invitations.sign(_content(invitation))
 
 
 def invitation_of(token: str, *, at: datetime) -> Invitation | None:
-    """Return the invitation that `token` opens; None if it is invalid, expired, accepted or withdrawn."""
+    """Return the invitation that `token` opens;
+    None if it is invalid, expired, accepted or withdrawn.
+    """
     try:
         pk, _, _ = _invitations.unsign(token).partition("-")
     except signing.BadSignature:
@@ -102,5 +121,7 @@ def _content(invitation: Invitation) -> str:
 
 
 def _named(pk: int, at: datetime) -> str:
-    """Return what names a row. After a restore, another one can have the number, but not also the time."""
+    """Return what names a row. After a restore, another one can have the number, but not also the
+    time.
+    """
     return f"{pk}-{at.astimezone(UTC):%Y%m%d%H%M%S%f}"

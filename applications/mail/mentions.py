@@ -17,8 +17,8 @@ from applications.models import Message, Note
 def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Message]:
     """Queue an email to each colleague who is mentioned in `note`, except its author.
 
-    It has a link and no personal data of the applicant, which erasures cannot reach in a mailbox. Call it
-    once, in the transaction that stores the note and its mentions.
+    It has a link and no personal data of the applicant, which erasures cannot reach in a mailbox.
+    Call it once, in the transaction that stores the note and its mentions.
     """
     author = note.author
     mentioned = note.mentioned.values("pk")
@@ -30,7 +30,9 @@ def queue_mentions(note: Note, *, base_url: str = "", at: datetime) -> list[Mess
     ]
 
 
-def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str, at: datetime) -> Message:
+def _queue_mention(
+    note: Note, user: User, *, author: User | None, base_url: str, at: datetime
+) -> Message:
     path = reverse("admin:applications_application_change", args=[note.application_id])
     with translation.override(language_of(user)):
         name = (author.get_full_name() or author.get_username()) if author else _("A colleague")
@@ -44,5 +46,7 @@ def _queue_mention(note: Note, user: User, *, author: User | None, base_url: str
         subject = _("%(name)s mentioned you: %(vacancy)s") % {"name": name, "vacancy": title}
         email = email_to(user, Message.Kind.MENTION, subject, lines, base_url=base_url)
         application = note.application
-        about = replace(email, application=application, vacancies=[application.vacancy_id], author=author)
+        about = replace(
+            email, application=application, vacancies=[application.vacancy_id], author=author
+        )
         return queue(about, at=at)

@@ -1,4 +1,5 @@
-"""The email to an applicant whom a colleague added: what is kept, why, and how to see and delete it.
+"""The email to an applicant whom a colleague added: what is kept, why, and how to see and delete
+it.
 
 It has no values that were entered: the address may be somebody else's.
 """
@@ -29,7 +30,8 @@ def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message
                 application=application,
                 to=application.address,
                 language=language,
-                subject=_("What we store about you: %(vacancy)s") % {"vacancy": application.vacancy.title},
+                subject=_("What we store about you: %(vacancy)s")
+                % {"vacancy": application.vacancy.title},
                 body="\n".join(_lines(origin, personal_link(base_url, marker))),
                 link_marker=marker,
             ),
@@ -47,7 +49,9 @@ def _lines(origin: Origin, link: str) -> Iterator[str]:
         yield link
         yield _("Delete my data:")
         yield f"{link}/delete"
-    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {
+        "days": MAX_AGE.days
+    }
     if origin.basis == Origin.Basis.REQUEST:
         yield ""
         yield _("If you did not apply, somebody entered your address by mistake: please tell us.")
@@ -70,15 +74,20 @@ def beginning(origin: Origin) -> Iterator[str]:
 
 
 def purpose(origin: Origin) -> Iterator[str]:
-    """Yield why the data of the applicant are stored, and what. It is also read out to applicants without an
-    address."""
+    """Yield why the data of the applicant are stored, and what. It is also read out to applicants
+    without an address.
+    """
     if origin.basis == Origin.Basis.REQUEST:
         yield _("We received your application, and store it in our system for applications.")
     elif origin.basis == Origin.Basis.INTEREST:
         yield _("We would like to consider you for this vacancy, and store your data for that.")
     else:
-        yield _("We would like to consider you for this vacancy, and need your consent to store your data.")
+        yield _(
+            "We would like to consider you for this vacancy, and need your consent to store your "
+            "data."
+        )
     yield _(
-        "We keep your name, your contact data, the documents that we received, and our notes and emails "
+        "We keep your name, your contact data, the documents that we received, and our notes and "
+        "emails "
         "about the selection. We use them only to choose somebody for the vacancy."
     )

@@ -1,4 +1,6 @@
-"""The outbox: emails are queued in the transaction that causes them. `manage.py deliver` sends them."""
+"""The outbox: emails are queued in the transaction that causes them.
+`manage.py deliver` sends them.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -26,18 +28,21 @@ from vacancies.pay import states_pay
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
 TOO_MANY = gettext_noop("Not sent: this address got many emails in a short time.")
-# Anybody can cause these, for any address. An applicant causes a confirmation in an account of their own.
+# Anybody can cause these, for any address. An applicant causes a confirmation in an account of
+# their own.
 UNASKED = (Message.Kind.RECEIPT, Message.Kind.WITHDRAWAL)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Email:
-    """An email to the address `to`, in `language`. It concerns `application` or `alert`, and names the
-    `vacancies`, by id. `author` is the recruiter who wrote it, `recipient` the colleague it is for. If it is
-    about `stage_change`, the applicant gets it when they see the change. `link_marker` stands for the secret
-    of the personal links in `body` and `html`. `calendar` is the calendar entry that invites `participant`.
-    `sender`: as of `sender_of`, which is the default for applicants. `is_bulk`: many have its text."""
+    """An email to the address `to`, in `language`. It concerns `application` or `alert`, and names
+    the `vacancies`, by id. `author` is the recruiter who wrote it, `recipient` the colleague it is
+    for. If it is about `stage_change`, the applicant gets it when they see the change.
+    `link_marker` stands for the secret of the personal links in `body` and `html`. `calendar` is
+    the calendar entry that invites `participant`.
+    `sender`: as of `sender_of`, which is the default for applicants. `is_bulk`: many have its text.
+    """
 
     kind: Message.Kind
     to: str
@@ -59,8 +64,9 @@ class Email:
 
 
 def queue(email: Email, *, at: datetime) -> Message:
-    """Add `email` to the outbox, and return it. It is sent at `at`, or when the applicant sees its stage
-    change if that is later."""
+    """Add `email` to the outbox, and return it. It is sent at `at`, or when the applicant sees its
+    stage change if that is later.
+    """
     message = message_of(email, at=at)
     message.save()
     return message
@@ -69,8 +75,8 @@ def queue(email: Email, *, at: datetime) -> Message:
 def message_of(email: Email, *, at: datetime) -> Message:
     """Return the row of the outbox for `email`, not saved.
 
-    The subject becomes one line, so that nothing in it can add a header. An email to an invalid address, or
-    one too many, is added as failed: it is shown, and nobody waits for it.
+    The subject becomes one line, so that nothing in it can add a header. An email to an invalid
+    address, or one too many, is added as failed: it is shown, and nobody waits for it.
     """
     application, change = email.application, email.stage_change
     sender, reply_to = _sender(email)
@@ -112,8 +118,9 @@ def _sender(email: Email) -> tuple[str, str]:
 
 
 def _with_links(email: Email) -> str:
-    """Return the body, with the links of the brand if the email is for an applicant. Not if it is one of
-    many, which have one text."""
+    """Return the body, with the links of the brand if the email is for an applicant. Not if it is
+    one of many, which have one text.
+    """
     application, alert = email.application, email.alert
     if not (application or alert) or email.recipient or email.is_bulk:
         return email.body
@@ -137,9 +144,12 @@ def _why_not_sent(email: Email, at: datetime) -> str:
     return ""
 
 
-def email_to(user: User, kind: Message.Kind, subject: str, lines: Iterable[str], *, base_url: str) -> Email:
-    """Return the email to the colleague `user` in the active language, with a link to switch such emails
-    off."""
+def email_to(
+    user: User, kind: Message.Kind, subject: str, lines: Iterable[str], *, base_url: str
+) -> Email:
+    """Return the email to the colleague `user` in the active language, with a link to switch such
+    emails off.
+    """
     return Email(
         kind=kind,
         to=user.email,
@@ -151,7 +161,9 @@ def email_to(user: User, kind: Message.Kind, subject: str, lines: Iterable[str],
 
 
 def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:
-    """Return the emails to or about `applications` that `queue_all` would queue, and write nothing."""
+    """Return the emails to or about `applications` that `queue_all` would
+    queue, and write nothing.
+    """
     with dry_run(True):
         last = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         queue_all()
@@ -160,9 +172,10 @@ def planned(queue_all: Callable[[], object], applications: Collection[int]) -> l
 
 
 def is_one_too_many(kinds: Sequence[Message.Kind], to: str, rate: str, at: datetime) -> bool:
-    """Return whether the mailbox of `to` got `rate` emails of `kinds`, which it may not have asked for. The
-    outbox is counted, so that the limit is one for all processes. Call it in a transaction: the next email to
-    the mailbox waits for its end."""
+    """Return whether the mailbox of `to` got `rate` emails of `kinds`, which it may not have asked
+    for. The outbox is counted, so that the limit is one for all processes. Call it in a
+    transaction: the next email to the mailbox waits for its end.
+    """
     parsed = parse_rate(rate, "RECEIPT_RATE")
     if parsed is None:
         return False
@@ -170,12 +183,16 @@ def is_one_too_many(kinds: Sequence[Message.Kind], to: str, rate: str, at: datet
     box = mailbox(to)
     lock_transaction(f"{kinds[0]} to {box}")
     since = at - timedelta(seconds=seconds)
-    # The first conditions are those of the index `messages_not_bulk`; `next_at` never precedes `queued_at`.
-    recent = Message.objects.filter(is_bulk=False, state__in=Message.State.values, next_at__gt=since)
+    # The first conditions are those of the index `messages_not_bulk`; `next_at` never precedes
+    # `queued_at`.
+    recent = Message.objects.filter(
+        is_bulk=False, state__in=Message.State.values, next_at__gt=since
+    )
     recent = recent.filter(kind__in=kinds, queued_at__gt=since).exclude(error=TOO_MANY)
     if sum(mailbox(each) == box for each in recent.values_list("to", flat=True)) >= limit:
         return True
-    # Whoever has an account can delete their applications, and so these rows. The cache remembers them.
+    # Whoever has an account can delete their applications, and so these rows. The cache remembers
+    # them.
     counted = salted_hmac("applications.receipts", box, algorithm="sha256").hexdigest()
     return not RateLimit(rate).allow(f"{kinds[0]}-{counted}")
 
@@ -191,8 +208,9 @@ def not_due(at: datetime) -> QuerySet[Message]:
 
 
 def cancel_unseen(applications: Collection[int], *, at: datetime) -> None:
-    """Delete the emails about stage changes of `applications` that nobody will see any more; those of stages
-    also if they are due but wait for the mail server."""
+    """Delete the emails about stage changes of `applications` that nobody will see any more; those
+    of stages also if they are due but wait for the mail server.
+    """
     waiting = Message.objects.filter(application__in=applications, state=Message.State.QUEUED)
     not_tried = Q(attempts=0, next_at__gt=at)
     waiting.exclude(stage_change=None).filter(not_tried | Q(kind=Message.Kind.STAGE)).delete()
@@ -213,7 +231,9 @@ def as_subject(text: str) -> str:
 
 
 def as_body(text: str) -> str:
-    """Return `text` as the body of an email: with line breaks \\n and no other control characters."""
+    """Return `text` as the body of an email:
+    with line breaks \\n and no other control characters.
+    """
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 

@@ -15,15 +15,27 @@ Kind = Message.Kind
 KINDS: dict[Kind, tuple[str, Promise | str]] = {
     Kind.DIGEST: (
         "applications.view_application",
-        _("Every morning: how many applications are new for each vacancy of your brands, if any are new."),
+        _(
+            "Every morning: how many applications are new for each vacancy of your brands, if "
+            "any are new."
+        ),
     ),
     Kind.MENTION: ("applications.view_application", _("A colleague mentions you in a note.")),
-    Kind.SCORECARD: ("applications.add_scorecard", _("An interview that you took part in is over.")),
+    Kind.SCORECARD: (
+        "applications.add_scorecard",
+        _("An interview that you took part in is over."),
+    ),
     Kind.INTERVIEW: (
         "applications.view_application",
-        _("A colleague invites you to an interview, changes or cancels it, or somebody declines yours."),
+        _(
+            "A colleague invites you to an interview, changes or cancels it, or somebody "
+            "declines yours."
+        ),
     ),
-    Kind.REMINDER: ("applications.view_application", _("A day before an interview that you take part in.")),
+    Kind.REMINDER: (
+        "applications.view_application",
+        _("A day before an interview that you take part in."),
+    ),
     Kind.CLOSING: (
         "vacancies.view_vacancy",
         _("A vacancy that you worked on closes within a week. Once for each closing date."),
@@ -32,7 +44,8 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
     Kind.STALE: (
         "applications.view_application",
         _(
-            "On Mondays: how many applications wait too long in their stage, of those assigned to you; with "
+            "On Mondays: how many applications wait too long in their stage, of those assigned "
+            "to you; with "
             "the daily digest, also of those assigned to nobody."
         ),
     ),
@@ -48,8 +61,9 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
 
 
 def recipients_of(kind: Kind) -> QuerySet[User]:
-    """Return the active colleagues with an e-mail address who have not switched off `kind`. Whether they have
-    the permission remains to be checked."""
+    """Return the active colleagues with an e-mail address who have not switched off `kind`. Whether
+    they have the permission remains to be checked.
+    """
     users = get_user_model().objects.filter(is_active=True, is_staff=True).exclude(email="")
     return users.exclude(pk__in=EmailOptOut.objects.filter(kind=kind).values("user"))
 
@@ -65,8 +79,9 @@ def may_have_calendar(user: User) -> bool:
 
 
 def may_still_read(message: Message) -> bool:
-    """Return whether the colleague that `message` is for has the account, the permission and the vacancies
-    that it had when the email was queued. Whoever has no account is not asked."""
+    """Return whether the colleague that `message` is for has the account, the permission and the
+    vacancies that it had when the email was queued. Whoever has no account is not asked.
+    """
     user = message.recipient
     if user is None:
         return True

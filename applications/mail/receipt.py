@@ -1,4 +1,6 @@
-"""The emails that an applicant gets from the system: the receipt, and the confirmation of a withdrawal."""
+"""The emails that an applicant gets from the system:
+the receipt, and the confirmation of a withdrawal.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,8 +22,9 @@ INDENT = "  "
 
 
 def queue_receipt(*, application: Application, base_url: str = "", at: datetime) -> Message:
-    """Queue the receipt of `application`: what was stored, and the link that proves that the mailbox is the
-    applicant's. Call it in the transaction that stores the submission."""
+    """Queue the receipt of `application`: what was stored, and the link that proves that the
+    mailbox is the applicant's. Call it in the transaction that stores the submission.
+    """
     language, marker = supported(application.language), new_marker()
     with translation.override(language):
         title = application.vacancy.title
@@ -87,8 +90,9 @@ def end(application: Application) -> Iterator[str]:
 
 
 def _receipt(application: Application, link: str) -> Iterator[str]:
-    """Yield the lines of the receipt. The link comes before the values, and these are indented, so that a
-    value cannot pass for a text of ours."""
+    """Yield the lines of the receipt. The link comes before the values, and these are indented, so
+    that a value cannot pass for a text of ours.
+    """
     yield _("Hello,")
     yield ""
     yield _("We received your application. Thank you.")
@@ -100,9 +104,13 @@ def _receipt(application: Application, link: str) -> Iterator[str]:
         yield ""
     yield _("Open this link to see your application, to follow it or to withdraw it:")
     yield link
-    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {"days": MAX_AGE.days}
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {
+        "days": MAX_AGE.days
+    }
     yield ""
-    yield _("If you did not apply, somebody entered your address by mistake. You need not do anything.")
+    yield _(
+        "If you did not apply, somebody entered your address by mistake. You need not do anything."
+    )
     yield ""
     yield _("This is what we stored:")
     for section in answers(application.submission):

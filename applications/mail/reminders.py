@@ -21,7 +21,9 @@ class InterviewReminders:
         self._searched_at: datetime | None = None
 
     def next_due(self, at: datetime) -> tuple[int, datetime] | None:
-        """Return the id of a participant who was not reminded of the time of the interview, and `at`."""
+        """Return the id of a participant who was not reminded of the time of the interview, and
+        `at`.
+        """
         if self._searched_at and self._searched_at <= at < self._searched_at + PERIOD:
             return None
         pk = _due(at).values_list("pk", flat=True).first()
@@ -31,7 +33,9 @@ class InterviewReminders:
         return pk, at
 
     def run(self, item: tuple[int, datetime]) -> str:
-        """Remind the participant, unless they were told within the last hours. Return the outcome."""
+        """Remind the participant, unless they were told within the last hours.
+        Return the outcome.
+        """
         pk, at = item
         with transaction.atomic():
             # Locked, so that a change waits, and deletes the reminder of an old time.

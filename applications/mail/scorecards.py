@@ -25,12 +25,16 @@ class ScorecardEmails:
         self.base_url = base_url
 
     def next_due(self, at: datetime) -> tuple[int, int, datetime] | None:
-        """Return the ids of an interview that ended and of a colleague who was not asked, and `at`."""
+        """Return the ids of an interview that ended and of a colleague who was
+        not asked, and `at`.
+        """
         pair = _not_asked(at)
         return (*pair, at) if pair else None
 
     def run(self, item: tuple[int, int, datetime]) -> str:
-        """Queue the email and store that the colleague was asked, in one transaction. Return the outcome."""
+        """Queue the email and store that the colleague was asked, in one transaction.
+        Return the outcome.
+        """
         entry_id, user_id, at = item
         entry = HistoryEntry.objects.filter(pk=entry_id).first()
         if entry is None:
@@ -48,15 +52,18 @@ class ScorecardEmails:
             card.save()
             is_told = recipients_of(Message.Kind.SCORECARD).filter(pk=user.pk).exists()
             may = is_told and may_receive(user, Message.Kind.SCORECARD)
-            if not (may and Vacancy.objects.editable_by(user).filter(pk=application.vacancy_id).exists()):
+            if not (
+                may and Vacancy.objects.editable_by(user).filter(pk=application.vacancy_id).exists()
+            ):
                 return "scorecard nothing"
             _queue(application, entry, user, base_url=self.base_url, at=at)
         return "scorecard queued"
 
 
 def _not_asked(at: datetime) -> tuple[int, int] | None:
-    """Return the ids of an interview that ended, and of a colleague who takes part in it and was neither
-    asked for a scorecard nor sent one."""
+    """Return the ids of an interview that ended, and of a colleague who takes part in it and was
+    neither asked for a scorecard nor sent one.
+    """
     ended = HistoryEntry.objects.ended(at=at).order_by().values("pk")
     known = Scorecard.objects.filter(entry=OuterRef("entry"), author=OuterRef("user"))
     known = known.filter(Q(sent_at__isnull=False) | Q(asked_at__isnull=False))
@@ -67,8 +74,9 @@ def _not_asked(at: datetime) -> tuple[int, int] | None:
 def _queue(
     application: Application, entry: HistoryEntry, user: User, *, base_url: str, at: datetime
 ) -> Message:
-    """Queue an email with the vacancy and a link: the name of an interview can have that of the applicant,
-    which an erasure does not reach in a mailbox."""
+    """Queue an email with the vacancy and a link: the name of an interview can have that of the
+    applicant, which an erasure does not reach in a mailbox.
+    """
     path = reverse("admin:applications_application_scorecard", args=[application.pk])
     with translation.override(language_of(user)):
         values = {"vacancy": application.vacancy.title, "time": format_datetime(entry.planned_at)}

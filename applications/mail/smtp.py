@@ -1,5 +1,6 @@
-"""The conversation with the mail server, step by step, so that each failure says whether the email may have
-been accepted. Django's backend provides the connection and its settings (EMAIL_URL)."""
+"""The conversation with the mail server, step by step, so that each failure says whether the email
+may have been accepted. Django's backend provides the connection and its settings (EMAIL_URL).
+"""
 
 import re
 import smtplib
@@ -16,7 +17,8 @@ from django.utils.encoding import punycode
 from applications.mail.outbox import INVALID_ADDRESS
 
 TIMEOUT = 30.0  # seconds for each reply of the server
-CONTENT_TIMEOUT = 300.0  # for its reply to the content, which servers check first (RFC 5321, 4.5.3.2)
+# For its reply to the content, which servers check first (RFC 5321, 4.5.3.2).
+CONTENT_TIMEOUT = 300.0
 REPLY_MAX = 300  # characters of a reply that are kept
 UNAVAILABLE = 421  # the server closes the connection
 _FAILURES = (OSError, smtplib.SMTPException)  # a lost connection is an SMTPException or an OSError
@@ -38,7 +40,8 @@ class PermanentError(DeliveryError):
     """The server refused the email for good."""
 
 
-MAY_BE_DELIVERED = "may have been delivered"  # in the stored error of an email whose outcome is unknown
+# In the stored error of an email whose outcome is unknown.
+MAY_BE_DELIVERED = "may have been delivered"
 
 
 class UnknownError(DeliveryError):
@@ -63,7 +66,8 @@ class Transport:
         is_reused = self._backend.connection is not None
         if not self._is_ready(sender, recipient):
             self.close()
-            # The server may have ended a connection that was idle or used often enough: try a new one.
+            # The server may have ended a connection that was idle or used often enough: try a new
+            # one.
             if not is_reused or not self._is_ready(sender, recipient):
                 self.close()
                 raise TemporaryError("The mail server closed the connection.")
@@ -79,8 +83,9 @@ class Transport:
                 backend.close()
 
     def _is_ready(self, sender: str, recipient: str) -> bool:
-        """Announce an email. Return whether the server waits for its content; False if it closed the
-        connection. Raises DeliveryError."""
+        """Announce an email. Return whether the server waits for its content; False if it closed
+        the connection. Raises DeliveryError.
+        """
         if self._backend is None:
             self._backend = _configured()
         backend = self._backend
@@ -111,7 +116,9 @@ class Transport:
         return True
 
     def _send_content(self, content: bytes) -> None:
-        """Send the content of the announced email. If the connection is lost now, its fate is unknown."""
+        """Send the content of the announced email.
+        If the connection is lost now, its fate is unknown.
+        """
         smtp: Any = self._backend.connection
         end = b".\r\n" if content.endswith(b"\r\n") else b"\r\n.\r\n"
         try:
@@ -121,7 +128,10 @@ class Transport:
             smtp.sock.settimeout(TIMEOUT)
         except _FAILURES as error:
             self.close()
-            text = "The connection was lost while the email was being sent: it may have been delivered."
+            text = (
+                "The connection was lost while the email was being sent: it may have been "
+                "delivered."
+            )
             raise UnknownError(f"{text} ({_reason(error)})") from None
         if code == UNAVAILABLE:
             self.close()

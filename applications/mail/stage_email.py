@@ -9,7 +9,9 @@ from jobsite.days import days_after
 
 
 def sent_at(stage: Stage, *, at: datetime) -> datetime:
-    """Return when the email of `stage` about a move at `at` is sent: not before the applicant sees it."""
+    """Return when the email of `stage` about a move at `at` is sent:
+    not before the applicant sees it.
+    """
     return max(days_after(at, stage.embargo_days), at + timedelta(hours=stage.email_after_hours))
 
 
@@ -19,9 +21,12 @@ def already_written(stage: Stage, applications: Collection[int]) -> set[int]:
     return set(rows.filter(application__in=applications).values_list("application", flat=True))
 
 
-def queue_stage_emails(changes: Sequence[StageChange], *, base_url: str, at: datetime) -> list[Message]:
-    """Queue the email of the stage about `changes`, which a recruiter made. Nobody gets it twice. Call it
-    under the lock of `move`, after the emails about earlier changes were cancelled."""
+def queue_stage_emails(
+    changes: Sequence[StageChange], *, base_url: str, at: datetime
+) -> list[Message]:
+    """Queue the email of the stage about `changes`, which a recruiter made. Nobody gets it twice.
+    Call it under the lock of `move`, after the emails about earlier changes were cancelled.
+    """
     by_application = {change.application_id: change for change in changes}
     stage = changes[0].stage if changes else None
     if stage is None or stage.email is None:
@@ -32,7 +37,11 @@ def queue_stage_emails(changes: Sequence[StageChange], *, base_url: str, at: dat
         if not application.address:
             continue
         change = by_application[application.pk]
-        email = email_from(stage.email, application, language=application.language, base_url=base_url)
+        email = email_from(
+            stage.email, application, language=application.language, base_url=base_url
+        )
         due = sent_at(stage, at=change.at)
-        queued.append(email.queue(kind=Message.Kind.STAGE, author=change.author, stage_change=change, at=due))
+        queued.append(
+            email.queue(kind=Message.Kind.STAGE, author=change.author, stage_change=change, at=due)
+        )
     return queued

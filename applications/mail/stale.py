@@ -1,4 +1,6 @@
-"""The email on Mondays about applications that are in their stage for too long, a job of the dispatcher."""
+"""The email on Mondays about applications that are in their stage for too long, a job of the
+dispatcher.
+"""
 
 from dataclasses import replace
 from datetime import datetime
@@ -19,8 +21,10 @@ MONDAY = 0
 
 
 def queue_stale(user: User, *, at: datetime, base_url: str = "") -> Message | None:
-    """Queue the email: how many applications of each vacancy wait too long, of those that are assigned to
-    `user`, and of those that nobody has if `user` gets the daily digest. Return None if there are none."""
+    """Queue the email: how many applications of each vacancy wait too long, of those that are
+    assigned to `user`, and of those that nobody has if `user` gets the daily digest. Return None if
+    there are none.
+    """
     own = Vacancy.objects.editable_by(user).values("pk")
     rows = Application.objects.filter(vacancy__in=own).waiting_too_long(at=at)
     mine = rows.assigned_to(user)
@@ -32,11 +36,15 @@ def queue_stale(user: User, *, at: datetime, base_url: str = "") -> Message | No
     total = sum(row["count"] for row in counts)
     with translation.override(language_of(user)), transaction.atomic():
         subject = ngettext(
-            "%(count)d application waits for a decision", "%(count)d applications wait for a decision", total
+            "%(count)d application waits for a decision",
+            "%(count)d applications wait for a decision",
+            total,
         )
         lines = [_("These are in their stage for longer than the stage allows:")]
         lines += lines_of(counts, base_url, waiting="long")
-        email = email_to(user, StaleEmails.kind, subject % {"count": total}, lines, base_url=base_url)
+        email = email_to(
+            user, StaleEmails.kind, subject % {"count": total}, lines, base_url=base_url
+        )
         return queue(replace(email, vacancies=[row["vacancy"] for row in counts]), at=at)
 
 

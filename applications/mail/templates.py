@@ -1,4 +1,6 @@
-"""Email templates: a closed list of placeholders, such as {given_name}, and the emails that they become."""
+"""Email templates: a closed list of placeholders, such as {given_name}, and the emails that they
+become.
+"""
 
 import re
 from collections.abc import Callable
@@ -19,7 +21,8 @@ from jobsite.types import StrOrPromise
 from vacancies.pay import pay_text
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
-_Value = Callable[[Application, str, str], str]  # application, base URL, marker of the personal link
+# Application, base URL, marker of the personal link.
+_Value = Callable[[Application, str, str], str]
 
 
 def _recruiter(application: Application) -> str:
@@ -51,8 +54,14 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     ),
     "recruiter": (_("The lead recruiter of the vacancy."), lambda a, *_: _recruiter(a)),
     "reference": (_("The reference of the application."), lambda a, *_: a.reference or ""),
-    "received": (_("When the application was received."), lambda a, *_: format_datetime(a.created_at)),
-    "signature": (_("The signature of the brand. Empty if it has none."), lambda a, *_: signature_of(a)),
+    "received": (
+        _("When the application was received."),
+        lambda a, *_: format_datetime(a.created_at),
+    ),
+    "signature": (
+        _("The signature of the brand. Empty if it has none."),
+        lambda a, *_: signature_of(a),
+    ),
     "privacy": (
         _("The address of the privacy statement of the brand or the site. Empty if there is none."),
         lambda a, *_: privacy_url(a),
@@ -77,9 +86,12 @@ def unknown_placeholders(text: str) -> list[str]:
     return [written for written in placeholders_in(text) if written[1:-1] not in PLACEHOLDERS]
 
 
-def fill(text: str, application: Application, *, base_url: str = "", marker: str = Message.SECRET) -> str:
-    """Return `text` with the values of its placeholders, in the active language, and `marker` in place of the
-    secret of a personal link. Unknown placeholders are kept."""
+def fill(
+    text: str, application: Application, *, base_url: str = "", marker: str = Message.SECRET
+) -> str:
+    """Return `text` with the values of its placeholders, in the active language, and `marker` in
+    place of the secret of a personal link. Unknown placeholders are kept.
+    """
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in PLACEHOLDERS:
@@ -90,8 +102,9 @@ def fill(text: str, application: Application, *, base_url: str = "", marker: str
 
 
 def language_of(template: MailTemplate, language: str) -> str:
-    """Return the language that an email in `language` gets: `language`, else the site's, else any that the
-    template has."""
+    """Return the language that an email in `language` gets: `language`, else the site's, else any
+    that the template has.
+    """
     for code in dict.fromkeys((language, site_language(), *LANGUAGES)):
         if getattr(template, f"subject_{code}", "") and getattr(template, f"body_{code}", ""):
             return code
@@ -99,8 +112,10 @@ def language_of(template: MailTemplate, language: str) -> str:
 
 
 class WrittenEmail(NamedTuple):
-    """An email to an applicant: placeholders have their values. A personal link is without its secret, which
-    only the applicant gets: `body` is as it is shown, `marked_body` as it is stored, with `marker`."""
+    """An email to an applicant: placeholders have their values. A personal link is without its
+    secret, which only the applicant gets: `body` is as it is shown, `marked_body` as it is stored,
+    with `marker`.
+    """
 
     application: Application
     language: str
@@ -110,9 +125,16 @@ class WrittenEmail(NamedTuple):
     marker: str
 
     def queue(
-        self, *, kind: Message.Kind, author: User | None, stage_change: StageChange | None, at: datetime
+        self,
+        *,
+        kind: Message.Kind,
+        author: User | None,
+        stage_change: StageChange | None,
+        at: datetime,
     ) -> Message:
-        """Queue the email, to be sent at `at` or, about a stage change, when the applicant sees it."""
+        """Queue the email, to be sent at `at` or, about a stage change, when the
+        applicant sees it.
+        """
         email = outbox.Email(
             kind=kind,
             to=self.application.address,
@@ -127,7 +149,9 @@ class WrittenEmail(NamedTuple):
         return outbox.queue(email, at=at)
 
 
-def email(subject: str, body: str, application: Application, *, language: str, base_url: str) -> WrittenEmail:
+def email(
+    subject: str, body: str, application: Application, *, language: str, base_url: str
+) -> WrittenEmail:
     """Return the email of `subject` and `body`, texts with placeholders."""
     marker = new_marker()
     with translation.override(language):
@@ -141,7 +165,9 @@ def email(subject: str, body: str, application: Application, *, language: str, b
 def email_from(
     template: MailTemplate, application: Application, *, language: str, base_url: str = ""
 ) -> WrittenEmail:
-    """Return the email that `template` becomes for `application`, in `language` if the template has it."""
+    """Return the email that `template` becomes for `application`, in `language` if the template has
+    it.
+    """
     code = language_of(template, language)
     subject, body = (getattr(template, f"{part}_{code}") for part in ("subject", "body"))
     return email(subject, body, application, language=code, base_url=base_url)

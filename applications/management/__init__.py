@@ -31,8 +31,9 @@ def add_person(parser: CommandParser) -> None:
 
 
 def find_person(options: dict[str, Any]) -> tuple[User | None, str]:
-    """Return the account (None: there is none) and the e-mail address ("": not given) of the arguments. Raise
-    UsageError. Its message names neither, because messages are logged."""
+    """Return the account (None: there is none) and the e-mail address ("": not given) of the
+    arguments. Raise UsageError. Its message names neither, because messages are logged.
+    """
     username, address = options["username"], options["email"].strip()
     if bool(username) == bool(address):
         raise UsageError("Pass a user name or --email.")

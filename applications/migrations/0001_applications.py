@@ -53,7 +53,11 @@ TABLES = [
             subject_de=models.CharField(max_length=200, **EMPTY),
             body_de=models.TextField(max_length=10000, **EMPTY),
         ),
-        {"verbose_name": "email template", "verbose_name_plural": "email templates", "ordering": ["name"]},
+        {
+            "verbose_name": "email template",
+            "verbose_name_plural": "email templates",
+            "ordering": ["name"],
+        },
     ),
     migrations.CreateModel(
         "Stage",
@@ -103,7 +107,9 @@ TABLES = [
         "Application",
         fields(
             user=models.ForeignKey(USER, models.PROTECT, related_name="applications", **NULL),
-            vacancy=models.ForeignKey("vacancies.vacancy", models.PROTECT, related_name="applications"),
+            vacancy=models.ForeignKey(
+                "vacancies.vacancy", models.PROTECT, related_name="applications"
+            ),
             reference=models.CharField(max_length=12, null=True, unique=True, editable=False),
             given_name=models.CharField(max_length=200, **EMPTY_IN_SQL, editable=False),
             family_name=models.CharField(max_length=200, **EMPTY_IN_SQL, editable=False),
@@ -111,8 +117,12 @@ TABLES = [
             email_folded=models.CharField(max_length=254, **EMPTY_IN_SQL, editable=False),
             phone=models.CharField(max_length=200, **EMPTY_IN_SQL, editable=False),
             phone_digits=models.CharField(max_length=9, **NULL, editable=False),
-            owner=models.ForeignKey(USER, models.SET_NULL, related_name="+", **NULL, editable=False),
-            language=models.CharField(max_length=2, default=site_language, db_default="", editable=False),
+            owner=models.ForeignKey(
+                USER, models.SET_NULL, related_name="+", **NULL, editable=False
+            ),
+            language=models.CharField(
+                max_length=2, default=site_language, db_default="", editable=False
+            ),
             is_spontaneous=models.BooleanField(default=False),
             is_repeated=models.BooleanField(default=False, db_default=False, editable=False),
             rating=models.PositiveSmallIntegerField(**NULL),
@@ -130,12 +140,19 @@ TABLES = [
             "indexes": [
                 Index("email_folded", name="applications_of_address"),
                 Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
-                Index("phone_digits", condition=Q(phone_digits__gt=""), name="applications_of_phone"),
                 Index(
-                    functions.Upper("family_name"), functions.Upper("given_name"), name="applications_of_name"
+                    "phone_digits", condition=Q(phone_digits__gt=""), name="applications_of_phone"
                 ),
                 Index(
-                    "vacancy", F("created_at").desc(), condition=Q(read_at=None), name="applications_unread"
+                    functions.Upper("family_name"),
+                    functions.Upper("given_name"),
+                    name="applications_of_name",
+                ),
+                Index(
+                    "vacancy",
+                    F("created_at").desc(),
+                    condition=Q(read_at=None),
+                    name="applications_unread",
                 ),
             ],
             "constraints": [
@@ -146,7 +163,9 @@ TABLES = [
     migrations.CreateModel(
         "StageChange",
         fields(
-            application=models.ForeignKey("applications.application", models.CASCADE, related_name="changes"),
+            application=models.ForeignKey(
+                "applications.application", models.CASCADE, related_name="changes"
+            ),
             stage=models.ForeignKey("applications.stage", models.PROTECT, related_name="changes"),
             author=models.ForeignKey(USER, models.SET_NULL, related_name="+", **NULL),
             at=models.DateTimeField(default=timezone.now),
@@ -160,13 +179,17 @@ TABLES = [
             "verbose_name": "stage change",
             "verbose_name_plural": "stage changes",
             "ordering": ["at", "pk"],
-            "indexes": [Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")],
+            "indexes": [
+                Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")
+            ],
         },
     ),
     migrations.CreateModel(
         "Note",
         fields(
-            application=models.ForeignKey("applications.application", models.CASCADE, related_name="notes"),
+            application=models.ForeignKey(
+                "applications.application", models.CASCADE, related_name="notes"
+            ),
             author=models.ForeignKey(USER, models.SET_NULL, related_name="+", **NULL),
             text=models.TextField(max_length=10000),
             created_at=models.DateTimeField(default=timezone.now),
@@ -188,7 +211,9 @@ TABLES = [
             "default_permissions": (),
             "constraints": [
                 UniqueConstraint(fields=("brand", "folded"), name="one_tag_per_brand"),
-                UniqueConstraint(fields=("folded",), condition=Q(brand=None), name="one_tag_without_brand"),
+                UniqueConstraint(
+                    fields=("folded",), condition=Q(brand=None), name="one_tag_without_brand"
+                ),
             ],
         },
     ),
@@ -204,7 +229,9 @@ TABLES = [
             "verbose_name": "tag of an application",
             "verbose_name_plural": "tags of applications",
             "default_permissions": (),
-            "constraints": [UniqueConstraint(fields=("application", "tag"), name="application_tag_once")],
+            "constraints": [
+                UniqueConstraint(fields=("application", "tag"), name="application_tag_once")
+            ],
         },
     ),
     migrations.CreateModel(
@@ -225,7 +252,9 @@ TABLES = [
             "default_permissions": (),
             "indexes": [
                 Index(
-                    "added_at", condition=Q(basis="interest", informed_at=None), name="origins_not_informed"
+                    "added_at",
+                    condition=Q(basis="interest", informed_at=None),
+                    name="origins_not_informed",
                 )
             ],
         },
@@ -254,7 +283,9 @@ TABLES = [
             "indexes": [Index("due_on", condition=Q(answer=""), name="consent_requests_due")],
             "constraints": [
                 UniqueConstraint(
-                    fields=("application", "purpose"), condition=Q(answer=""), name="one_open_consent_request"
+                    fields=("application", "purpose"),
+                    condition=Q(answer=""),
+                    name="one_open_consent_request",
                 ),
                 CheckConstraint(
                     condition=Q(answer="", answered_at=None)
@@ -294,7 +325,9 @@ TABLES = [
     migrations.CreateModel(
         "SubmissionFile",
         fields(
-            submission=models.ForeignKey("applications.submission", models.CASCADE, related_name="files"),
+            submission=models.ForeignKey(
+                "applications.submission", models.CASCADE, related_name="files"
+            ),
             field=models.CharField(max_length=64),
             original_name=models.TextField(),
             path=models.CharField(max_length=100, unique=True),
@@ -324,7 +357,9 @@ TABLES = [
         {
             "verbose_name": "idempotency key",
             "verbose_name_plural": "idempotency keys",
-            "constraints": [UniqueConstraint(fields=("vacancy", "key_hash"), name="idempotency_key_once")],
+            "constraints": [
+                UniqueConstraint(fields=("vacancy", "key_hash"), name="idempotency_key_once")
+            ],
         },
     ),
     migrations.CreateModel(

@@ -20,7 +20,9 @@ TABLES = [
     migrations.CreateModel(
         "HistoryEntry",
         fields(
-            application=models.ForeignKey("applications.application", models.CASCADE, related_name="history"),
+            application=models.ForeignKey(
+                "applications.application", models.CASCADE, related_name="history"
+            ),
             name=models.CharField(max_length=200),
             result=models.CharField(max_length=200, **EMPTY),
             planned_at=models.DateTimeField(),
@@ -34,7 +36,9 @@ TABLES = [
             uid=models.CharField(max_length=32, **EMPTY_IN_SQL, editable=False),
             sequence=models.PositiveIntegerField(default=0, db_default=0, editable=False),
             is_cancelled=models.BooleanField(default=False, db_default=False, editable=False),
-            author=models.ForeignKey(USER, models.SET_NULL, related_name="+", **NULL, editable=False),
+            author=models.ForeignKey(
+                USER, models.SET_NULL, related_name="+", **NULL, editable=False
+            ),
             created_at=models.DateTimeField(default=timezone.now, editable=False),
             updated_at=models.DateTimeField(default=timezone.now, editable=False),
         ),
@@ -44,7 +48,9 @@ TABLES = [
             "ordering": ["planned_at", "created_at", "pk"],
             "indexes": [Index("planned_at", condition=~Q(uid=""), name="interviews_by_time")],
             "constraints": [
-                CheckConstraint(condition=Q(ends_at__gt=F("planned_at")), name="step_ends_after_start"),
+                CheckConstraint(
+                    condition=Q(ends_at__gt=F("planned_at")), name="step_ends_after_start"
+                ),
                 UniqueConstraint(fields=("uid",), condition=~Q(uid=""), name="step_uid_once"),
             ],
         },
@@ -52,7 +58,9 @@ TABLES = [
     migrations.CreateModel(
         "Participant",
         fields(
-            entry=models.ForeignKey("applications.historyentry", models.CASCADE, related_name="participants"),
+            entry=models.ForeignKey(
+                "applications.historyentry", models.CASCADE, related_name="participants"
+            ),
             user=models.ForeignKey(USER, models.CASCADE, related_name="+", **NULL),
             address=models.EmailField(max_length=254),
             sequence=models.PositiveIntegerField(default=0),
@@ -68,7 +76,9 @@ TABLES = [
             "constraints": [
                 UniqueConstraint(fields=("entry", "user"), name="one_participant_per_user"),
                 UniqueConstraint(
-                    fields=("entry",), condition=Q(user=None), name="one_participant_is_the_applicant"
+                    fields=("entry",),
+                    condition=Q(user=None),
+                    name="one_participant_is_the_applicant",
                 ),
             ],
         },
@@ -97,7 +107,8 @@ TABLES = [
             "constraints": [
                 UniqueConstraint(fields=("application", "author", "entry"), name="one_scorecard"),
                 CheckConstraint(
-                    condition=Q(recommendation=None) | Q(recommendation__gte=1, recommendation__lte=4),
+                    condition=Q(recommendation=None)
+                    | Q(recommendation__gte=1, recommendation__lte=4),
                     name="recommendation_from_1_to_4",
                 ),
                 CheckConstraint(
@@ -147,14 +158,20 @@ TABLES = [
         "Offer",
         fields(
             set=models.ForeignKey("applications.slotset", models.CASCADE, related_name="offers"),
-            application=models.ForeignKey("applications.application", models.CASCADE, related_name="offers"),
-            entry=models.ForeignKey("applications.historyentry", models.SET_NULL, related_name="+", **NULL),
+            application=models.ForeignKey(
+                "applications.application", models.CASCADE, related_name="offers"
+            ),
+            entry=models.ForeignKey(
+                "applications.historyentry", models.SET_NULL, related_name="+", **NULL
+            ),
         ),
         {
             "verbose_name": "offer of times",
             "verbose_name_plural": "offers of times",
             "default_permissions": (),
-            "constraints": [UniqueConstraint(fields=("set", "application"), name="one_offer_per_set")],
+            "constraints": [
+                UniqueConstraint(fields=("set", "application"), name="one_offer_per_set")
+            ],
         },
     ),
     migrations.CreateModel(
@@ -162,14 +179,18 @@ TABLES = [
         fields(
             set=models.ForeignKey("applications.slotset", models.CASCADE, related_name="slots"),
             starts_at=models.DateTimeField(),
-            offer=models.OneToOneField("applications.offer", models.SET_NULL, related_name="slot", **NULL),
+            offer=models.OneToOneField(
+                "applications.offer", models.SET_NULL, related_name="slot", **NULL
+            ),
         ),
         {
             "verbose_name": "time to choose",
             "verbose_name_plural": "times to choose",
             "ordering": ["starts_at", "pk"],
             "default_permissions": (),
-            "constraints": [UniqueConstraint(fields=("set", "starts_at"), name="one_slot_per_time")],
+            "constraints": [
+                UniqueConstraint(fields=("set", "starts_at"), name="one_slot_per_time")
+            ],
         },
     ),
     # --- Emails
@@ -214,7 +235,9 @@ TABLES = [
             "verbose_name": "vacancy of a job alert",
             "verbose_name_plural": "vacancies of job alerts",
             "default_permissions": (),
-            "constraints": [UniqueConstraint(fields=("alert", "vacancy"), name="vacancy_told_once")],
+            "constraints": [
+                UniqueConstraint(fields=("alert", "vacancy"), name="vacancy_told_once")
+            ],
         },
     ),
     migrations.CreateModel(
@@ -225,7 +248,11 @@ TABLES = [
                 "applications.application", models.CASCADE, related_name="messages", **NULL
             ),
             stage_change=models.ForeignKey(
-                "applications.stagechange", models.CASCADE, related_name="messages", **NULL, editable=False
+                "applications.stagechange",
+                models.CASCADE,
+                related_name="messages",
+                **NULL,
+                editable=False,
             ),
             author=models.ForeignKey(USER, models.SET_NULL, related_name="+", **NULL),
             recipient=models.ForeignKey(USER, models.CASCADE, related_name="+", **NULL),
@@ -240,10 +267,18 @@ TABLES = [
             link_marker=models.CharField(max_length=32, **EMPTY_IN_SQL, editable=False),
             calendar=models.TextField(**EMPTY_IN_SQL, editable=False),
             participant=models.ForeignKey(
-                "applications.participant", models.SET_NULL, related_name="messages", **NULL, editable=False
+                "applications.participant",
+                models.SET_NULL,
+                related_name="messages",
+                **NULL,
+                editable=False,
             ),
             alert=models.ForeignKey(
-                "applications.jobalert", models.CASCADE, related_name="messages", **NULL, editable=False
+                "applications.jobalert",
+                models.CASCADE,
+                related_name="messages",
+                **NULL,
+                editable=False,
             ),
             is_bulk=models.BooleanField(default=False, db_default=False, editable=False),
             vacancies=models.JSONField(default=list, db_default=[], editable=False),
@@ -260,11 +295,16 @@ TABLES = [
             "ordering": ["queued_at", "pk"],
             "indexes": [
                 Index(fields=["state", "next_at"], name="messages_by_state"),
-                Index(fields=["state", "next_at"], condition=Q(is_bulk=False), name="messages_not_bulk"),
+                Index(
+                    fields=["state", "next_at"],
+                    condition=Q(is_bulk=False),
+                    name="messages_not_bulk",
+                ),
             ],
             "constraints": [
                 CheckConstraint(
-                    condition=Q(state__in=("queued", "sending", "sent", "failed")), name="message_state_known"
+                    condition=Q(state__in=("queued", "sending", "sent", "failed")),
+                    name="message_state_known",
                 )
             ],
         },
@@ -320,7 +360,9 @@ TABLES = [
             "verbose_name": "closing notice",
             "verbose_name_plural": "closing notices",
             "constraints": [
-                UniqueConstraint(fields=("user", "vacancy", "publish_until"), name="one_closing_notice")
+                UniqueConstraint(
+                    fields=("user", "vacancy", "publish_until"), name="one_closing_notice"
+                )
             ],
         },
     ),
@@ -333,11 +375,17 @@ TABLES = [
             role=models.ForeignKey("auth.group", models.CASCADE, related_name="+"),
             language=models.CharField(max_length=2),
             author=models.ForeignKey(USER, models.CASCADE, related_name="+"),
-            message=models.ForeignKey("applications.message", models.SET_NULL, related_name="+", null=True),
+            message=models.ForeignKey(
+                "applications.message", models.SET_NULL, related_name="+", null=True
+            ),
             sent_at=models.DateTimeField(),
             brands=models.ManyToManyField("vacancies.brand", related_name="+", blank=True),
         ),
-        {"verbose_name": "invitation", "verbose_name_plural": "invitations", "ordering": ["-sent_at", "-pk"]},
+        {
+            "verbose_name": "invitation",
+            "verbose_name_plural": "invitations",
+            "ordering": ["-sent_at", "-pk"],
+        },
     ),
 ]
 

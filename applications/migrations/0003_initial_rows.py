@@ -9,7 +9,15 @@ STAGES = [
     ("Interview", "open", 0, "In interviews", "In gesprek", "En entretien", "Im Gespräch"),
     ("Offer", "open", 0, "Offer made", "Aanbod gedaan", "Offre faite", "Angebot gemacht"),
     ("Hired", "hired", 0, "Hired", "Aangeworven", "Engagé(e)", "Eingestellt"),
-    ("Rejected", "rejected", 2, "Not selected", "Niet weerhouden", "Non retenue", "Nicht ausgewählt"),
+    (
+        "Rejected",
+        "rejected",
+        2,
+        "Not selected",
+        "Niet weerhouden",
+        "Non retenue",
+        "Nicht ausgewählt",
+    ),
     ("Withdrawn", "withdrawn", 0, "Withdrawn", "Ingetrokken", "Retirée", "Zurückgezogen"),
 ]
 # They are offered once a stage asks for a reason.

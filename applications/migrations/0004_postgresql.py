@@ -7,7 +7,9 @@ from jobsite.ops.online_migrations import AddTrigramIndexOnline
 
 # The search of applicants, as in jobsite/office/search.py
 NAMES = folded_sql("(given_name || ' ' || family_name || ' ' || email_folded)")
-INDEXES = [AddTrigramIndexOnline("applications_folded_search", "applications_application", f"({NAMES})")]
+INDEXES = [
+    AddTrigramIndexOnline("applications_folded_search", "applications_application", f"({NAMES})")
+]
 
 
 class Migration(migrations.Migration):

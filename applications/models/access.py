@@ -9,8 +9,9 @@ from knox.models import AbstractAuthToken
 
 
 class Token(AbstractAuthToken):
-    """A bearer token of a user: its hash, its expiry, and a mark of the user's password. A change of
-    password invalidates the token."""
+    """A bearer token of a user: its hash, its expiry, and a mark of the user's password. A change
+    of password invalidates the token.
+    """
 
     # The fields of AbstractAuthToken, with names that are translated.
     user = models.ForeignKey(
@@ -43,13 +44,17 @@ class Access(models.TextChoices):
 
 
 class AccessLog(models.Model):
-    """An access to an application. Rows are only added. They have the application's id, so that they contain
-    no personal data of an erased applicant."""
+    """An access to an application. Rows are only added. They have the application's id, so that
+    they contain no personal data of an erased applicant.
+    """
 
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+",
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
         verbose_name=_("actor"),
-    )  # fmt: skip
+    )
     application = models.PositiveBigIntegerField(_("application number"))
     action = models.CharField(_("action"), max_length=20, choices=Access.choices)
     at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)

@@ -15,8 +15,8 @@ QUERY_MAX = 1000  # bytes: with the address, an index of PostgreSQL takes 2,700
 class JobAlert(models.Model):
     """What somebody wants to be told. Ending it deletes the row.
 
-    Until the owner of the mailbox confirms it, nothing is told, and `purge_credentials` deletes it at
-    `ends_at`. At the `ends_at` of a confirmed one, its owner is asked to confirm it again.
+    Until the owner of the mailbox confirms it, nothing is told, and `purge_credentials` deletes it
+    at `ends_at`. At the `ends_at` of a confirmed one, its owner is asked to confirm it again.
     """
 
     class Frequency(models.TextChoices):
@@ -28,7 +28,9 @@ class JobAlert(models.Model):
     query = models.CharField(max_length=QUERY_MAX, blank=True)  # canonical: alerts/queries.py
     language = models.CharField(max_length=2)
     # Of whose vacancies it tells, and in whose name; None: of all.
-    brand = models.ForeignKey(Brand, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    brand = models.ForeignKey(
+        Brand, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     frequency = models.CharField(max_length=6, choices=Frequency.choices)
     created_at = models.DateTimeField(default=timezone.now)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -41,26 +43,35 @@ class JobAlert(models.Model):
         default_permissions = ()
         constraints = [
             models.UniqueConstraint(
-                F("address_folded"), F("query"), F("frequency"), Coalesce("brand", 0), name="job_alert_once"
+                F("address_folded"),
+                F("query"),
+                F("frequency"),
+                Coalesce("brand", 0),
+                name="job_alert_once",
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"  # without the address, because logs contain it
+        # Without the address, because logs contain it.
+        return f"{self._meta.verbose_name} {self.pk}"
 
 
 class ToldVacancy(models.Model):
     """An alert has told of a vacancy, and does not tell of it again."""
 
     # the constraint has the index
-    alert = models.ForeignKey(JobAlert, on_delete=models.CASCADE, related_name="told", db_index=False)
+    alert = models.ForeignKey(
+        JobAlert, on_delete=models.CASCADE, related_name="told", db_index=False
+    )
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="+")
 
     class Meta:
         verbose_name = _("vacancy of a job alert")
         verbose_name_plural = _("vacancies of job alerts")
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["alert", "vacancy"], name="vacancy_told_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["alert", "vacancy"], name="vacancy_told_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.alert_id} {self.vacancy_id}"

@@ -30,8 +30,8 @@ def new_reference() -> str:
 class Application(models.Model):
     """A person's application to a vacancy.
 
-    It belongs to an account (`user`), or to nobody until the applicant proves that the mailbox is theirs. An
-    application that came through a form has a `submission`.
+    It belongs to an account (`user`), or to nobody until the applicant proves that the mailbox is
+    theirs. An application that came through a form has a `submission`.
     """
 
     user = models.ForeignKey(
@@ -47,14 +47,23 @@ class Application(models.Model):
     )
     # None for applications that did not come through a form.
     reference = models.CharField(max_length=12, unique=True, null=True, editable=False)  # noqa: DJ001 - unique
-    given_name = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
-    family_name = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
-    email = models.EmailField(_("e-mail address"), blank=True, default="", db_default="", editable=False)
-    email_folded = models.CharField(max_length=254, blank=True, default="", db_default="", editable=False)
+    given_name = models.CharField(
+        max_length=200, blank=True, default="", db_default="", editable=False
+    )
+    family_name = models.CharField(
+        max_length=200, blank=True, default="", db_default="", editable=False
+    )
+    email = models.EmailField(
+        _("e-mail address"), blank=True, default="", db_default="", editable=False
+    )
+    email_folded = models.CharField(
+        max_length=254, blank=True, default="", db_default="", editable=False
+    )
     phone = models.CharField(
         _("phone"), max_length=200, blank=True, default="", db_default="", editable=False
     )
-    # For comparison, see `phone_digits()`. None: written by an earlier release; `PhoneDigits` computes it.
+    # For comparison, see `phone_digits()`. None: written by an earlier release; `PhoneDigits`
+    # computes it.
     phone_digits = models.CharField(max_length=9, null=True, blank=True, editable=False)  # noqa: DJ001
     # the recruiter who looks after it
     owner = models.ForeignKey(
@@ -70,11 +79,14 @@ class Application(models.Model):
         _("language"), max_length=2, default=site_language, db_default="", editable=False
     )
     is_spontaneous = models.BooleanField(_("open application"), default=False)
-    is_repeated = models.BooleanField(_("applied again"), default=False, db_default=False, editable=False)
+    is_repeated = models.BooleanField(
+        _("applied again"), default=False, db_default=False, editable=False
+    )
     rating = models.PositiveSmallIntegerField(
         _("rating"), null=True, blank=True, choices=[(n, str(n)) for n in range(1, 6)]
     )
-    read_at = models.DateTimeField(null=True, blank=True, editable=False)  # first opened by a recruiter
+    # First opened by a recruiter.
+    read_at = models.DateTimeField(null=True, blank=True, editable=False)
     verified_at = models.DateTimeField(
         null=True, blank=True, editable=False
     )  # the mailbox is the applicant's
@@ -98,15 +110,22 @@ class Application(models.Model):
         ordering = ["-created_at", "-pk"]
         permissions = [("export_application", "Exports applications")]
         constraints = [
-            models.UniqueConstraint(fields=["user", "vacancy", "created_at"], name="application_once"),
+            models.UniqueConstraint(
+                fields=["user", "vacancy", "created_at"], name="application_once"
+            ),
         ]
         indexes = [
             models.Index("email_folded", name="applications_of_address"),
             models.Index("vacancy", F("created_at").desc(), name="applications_of_vacancy"),
-            models.Index("phone_digits", condition=Q(phone_digits__gt=""), name="applications_of_phone"),
+            models.Index(
+                "phone_digits", condition=Q(phone_digits__gt=""), name="applications_of_phone"
+            ),
             models.Index(Upper("family_name"), Upper("given_name"), name="applications_of_name"),
             models.Index(
-                "vacancy", F("created_at").desc(), condition=Q(read_at=None), name="applications_unread"
+                "vacancy",
+                F("created_at").desc(),
+                condition=Q(read_at=None),
+                name="applications_unread",
             ),
         ]
 
@@ -121,7 +140,9 @@ class Application(models.Model):
 
     @property
     def display_name(self) -> str:
-        """The applicant's name, as the form or the account has it, else the user name or the address."""
+        """The applicant's name, as the form or the account has it, else the user name or the
+        address.
+        """
         name = f"{self.given_name} {self.family_name}".strip()
         if not name and self.user:
             name = self.user.get_full_name() or self.user.get_username()
@@ -133,8 +154,9 @@ class Application(models.Model):
         return self.email or (self.user.email if self.user else "")
 
     def visible_stage(self, *, at: datetime) -> Stage | None:
-        """Return the stage that the applicant knows of at `at`: the latest one whose embargo has ended, else
-        the first stage; None without stages. Requires `with_visible_status()`."""
+        """Return the stage that the applicant knows of at `at`: the latest one whose embargo has
+        ended, else the first stage; None without stages. Requires `with_visible_status()`.
+        """
         changes = without_undone(self.ordered_changes)
         visible = [change for change in changes if change.visible_at <= at]
         latest = visible[-1:] or changes[:1]
@@ -146,14 +168,17 @@ class Application(models.Model):
         return stage.status if stage else None
 
     def is_withdrawable(self, *, at: datetime) -> bool:
-        """Return whether the applicant can withdraw: until they see a result. A result under embargo must not
-        show, so it does not count. Requires `with_visible_status()`."""
+        """Return whether the applicant can withdraw: until they see a result. A result under
+        embargo must not show, so it does not count. Requires `with_visible_status()`.
+        """
         stage = self.visible_stage(at=at)
         return self.withdrawn_at is None and (stage is None or stage.kind == Stage.Kind.OPEN)
 
 
 class StageChange(models.Model):
-    """A move of an application to a stage. Rows are only added; the latest one is the current stage."""
+    """A move of an application to a stage. Rows are only added;
+    the latest one is the current stage.
+    """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="changes")
     stage = models.ForeignKey(Stage, on_delete=models.PROTECT, related_name="changes")
@@ -161,7 +186,8 @@ class StageChange(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     at = models.DateTimeField(default=timezone.now)
-    is_exempt_from_embargo = models.BooleanField(default=False)  # the applicant knows the status already
+    # The applicant knows the status already.
+    is_exempt_from_embargo = models.BooleanField(default=False)
     reason = models.ForeignKey(
         Reason, on_delete=models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )
@@ -173,7 +199,9 @@ class StageChange(models.Model):
         verbose_name_plural = _("stage changes")
         ordering = ["at", "pk"]
         # Has all that `with_stage()` reads, so that lists do not read the table.
-        indexes = [models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")]
+        indexes = [
+            models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")
+        ]
 
     def __str__(self) -> str:
         return str(self.stage)
@@ -189,8 +217,9 @@ class StageChange(models.Model):
 
 
 def without_undone(changes: list[StageChange]) -> list[StageChange]:
-    """Return the `changes` of an application, in their order, without those that were undone and without the
-    rows that undid them. The last one is the current stage."""
+    """Return the `changes` of an application, in their order, without those that were undone and
+    without the rows that undid them. The last one is the current stage.
+    """
     kept: list[StageChange] = []
     for change in changes:
         if not change.is_undo:

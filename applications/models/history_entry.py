@@ -13,7 +13,9 @@ from jobsite.text.formats import format_datetime, format_period
 
 
 class HistoryEntry(models.Model):
-    """A scheduled step of an application, and its result: an interview if it has a `uid`, else a task."""
+    """A scheduled step of an application, and its result:
+    an interview if it has a `uid`, else a task.
+    """
 
     application = models.ForeignKey(
         Application, on_delete=models.CASCADE, related_name="history", verbose_name=_("application")
@@ -22,21 +24,30 @@ class HistoryEntry(models.Model):
     result = models.CharField(_("result"), max_length=200, blank=True, default="")
     planned_at = models.DateTimeField(_("scheduled for"))
     is_visible = models.BooleanField(_("visible to the applicant"), default=False)
-    is_imported = models.BooleanField(default=False, editable=False)  # deleted when its source drops it
+    # Deleted when its source drops it.
+    is_imported = models.BooleanField(default=False, editable=False)
     # Of an interview. Tasks have none of these.
     ends_at = models.DateTimeField(null=True, blank=True, editable=False)
     zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     place = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
     video_url = WebURLField(max_length=500, db_default="", editable=False)
-    details = models.TextField(max_length=2000, blank=True, default="", db_default="", editable=False)
+    details = models.TextField(
+        max_length=2000, blank=True, default="", db_default="", editable=False
+    )
     # Of the calendar entry, which it keeps. `sequence` grows with each sending of emails.
     uid = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
     sequence = models.PositiveIntegerField(default=0, db_default=0, editable=False)
-    is_cancelled = models.BooleanField(_("cancelled"), default=False, db_default=False, editable=False)
+    is_cancelled = models.BooleanField(
+        _("cancelled"), default=False, db_default=False, editable=False
+    )
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+",
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
         editable=False,
-    )  # fmt: skip
+    )
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
     updated_at = models.DateTimeField(_("updated at"), default=timezone.now, editable=False)
 
@@ -47,7 +58,9 @@ class HistoryEntry(models.Model):
         verbose_name_plural = _("interviews and tasks")
         ordering = ["planned_at", "created_at", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(ends_at__gt=F("planned_at")), name="step_ends_after_start"),
+            models.CheckConstraint(
+                condition=Q(ends_at__gt=F("planned_at")), name="step_ends_after_start"
+            ),
             models.UniqueConstraint(fields=["uid"], condition=~Q(uid=""), name="step_uid_once"),
         ]
         indexes = [models.Index("planned_at", condition=~Q(uid=""), name="interviews_by_time")]

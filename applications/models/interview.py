@@ -34,7 +34,8 @@ class Participant(models.Model):
     sequence = models.PositiveIntegerField(default=0)  # of the latest email
     reply = models.CharField(max_length=10, choices=Reply.choices, blank=True, default=Reply.NONE)
     replied_at = models.DateTimeField(null=True, blank=True)
-    reminded_for = models.DateTimeField(null=True, blank=True)  # the start that the reminder was about
+    # The start that the reminder was about.
+    reminded_for = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = _("participant")
@@ -60,7 +61,9 @@ class Participant(models.Model):
 class CalendarFeed(models.Model):
     """The secret address at which the calendar of a colleague reads their interviews."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret, in hexadecimal
     read_at = models.DateTimeField(null=True, blank=True)
 

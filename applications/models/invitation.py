@@ -12,8 +12,10 @@ from vacancies.models import Brand
 
 
 class Invitation(models.Model):
-    """An invitation that was neither accepted nor withdrawn: both delete the row. The account is created when
-    it is accepted. Another one for the same address may exist (docs/decisions.md #206)."""
+    """An invitation that was neither accepted nor withdrawn: both delete the row. The account is
+    created when it is accepted. Another one for the same address may exist (docs/decisions.md
+    #206).
+    """
 
     MAX_AGE = timedelta(days=7)
 
@@ -23,7 +25,8 @@ class Invitation(models.Model):
     role = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="+")
     brands = models.ManyToManyField(Brand, blank=True, related_name="+")
     language = models.CharField(max_length=2)  # of the email
-    # An invitation is worth no more than the permissions of its author, so it is deleted with the account.
+    # An invitation is worth no more than the permissions of its author, so it is deleted with the
+    # account.
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     message = models.ForeignKey(
         Message, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -36,7 +39,8 @@ class Invitation(models.Model):
         ordering = ["-sent_at", "-pk"]
 
     def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"  # without the address, because logs contain it
+        # Without the address, because logs contain it.
+        return f"{self._meta.verbose_name} {self.pk}"
 
     @property
     def name(self) -> str:

@@ -14,9 +14,13 @@ from vacancies.models import Brand, Vacancy
 
 
 class MailTemplate(models.Model):
-    """The text of an email to applicants, in each language. Placeholders: `applications.mail.templates`."""
+    """The text of an email to applicants, in each language. Placeholders:
+    `applications.mail.templates`.
+    """
 
-    name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
+    name = models.CharField(
+        _("name"), max_length=200, unique=True, help_text=_("For recruiters only.")
+    )
     subject_en = models.CharField(_("subject in English"), max_length=200, blank=True, default="")
     body_en = models.TextField(_("text in English"), max_length=10_000, blank=True, default="")
     subject_nl = models.CharField(_("subject in Dutch"), max_length=200, blank=True, default="")
@@ -36,7 +40,9 @@ class MailTemplate(models.Model):
 
 
 class BrandMail(models.Model):
-    """What the emails to applicants of a brand have: the sender, and a signature in each language."""
+    """What the emails to applicants of a brand have:
+    the sender, and a signature in each language.
+    """
 
     brand = models.OneToOneField(Brand, on_delete=models.CASCADE, related_name="mail")
     sender_name = models.CharField(
@@ -46,7 +52,9 @@ class BrandMail(models.Model):
         default="",
         help_text=_("If empty, and there is an address: the name of the brand."),
     )
-    sender_address = models.EmailField(_("address of the sender"), max_length=200, blank=True, default="")
+    sender_address = models.EmailField(
+        _("address of the sender"), max_length=200, blank=True, default=""
+    )
     reply_to = models.EmailField(
         _("address for replies"),
         blank=True,
@@ -59,10 +67,18 @@ class BrandMail(models.Model):
         db_default=False,
         help_text=_("Calendars of colleagues keep the name after the applicant was erased."),
     )
-    signature_en = models.TextField(_("signature in English"), max_length=1000, blank=True, default="")
-    signature_nl = models.TextField(_("signature in Dutch"), max_length=1000, blank=True, default="")
-    signature_fr = models.TextField(_("signature in French"), max_length=1000, blank=True, default="")
-    signature_de = models.TextField(_("signature in German"), max_length=1000, blank=True, default="")
+    signature_en = models.TextField(
+        _("signature in English"), max_length=1000, blank=True, default=""
+    )
+    signature_nl = models.TextField(
+        _("signature in Dutch"), max_length=1000, blank=True, default=""
+    )
+    signature_fr = models.TextField(
+        _("signature in French"), max_length=1000, blank=True, default=""
+    )
+    signature_de = models.TextField(
+        _("signature in German"), max_length=1000, blank=True, default=""
+    )
 
     class Meta:
         verbose_name = _("emails of a brand")
@@ -108,51 +124,83 @@ class Message(models.Model):
     kind = models.CharField(_("kind"), max_length=20, choices=Kind.choices)
     # None: an email to a colleague that is about no single application
     application = models.ForeignKey(
-        Application, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
+        Application,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="messages",
         verbose_name=_("application"),
-    )  # fmt: skip
+    )
     # the stage change that it is about: it is sent when the applicant sees the change
     stage_change = models.ForeignKey(
-        StageChange, on_delete=models.CASCADE, null=True, blank=True, related_name="messages",
+        StageChange,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="messages",
         editable=False,
-    )  # fmt: skip
+    )
     # the recruiter who wrote it, or None for the system
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True,
-        related_name="+", verbose_name=_("author"),
-    )  # fmt: skip
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("author"),
+    )
     # the colleague it is for, or None for the applicant and who has no account yet
     recipient = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+",
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
         verbose_name=_("recipient"),
-    )  # fmt: skip
-    # The From line, "" for that of the site, and where replies to the system go: those of the brand when the
-    # text, with the signature, was written.
+    )
+    # The From line, "" for that of the site, and where replies to the system go: those of the brand
+    # when the text, with the signature, was written.
     sender = models.CharField(max_length=320, blank=True, default="", db_default="", editable=False)
     reply_to = models.EmailField(blank=True, default="", db_default="", editable=False)
     to = models.EmailField(_("to"))
     language = models.CharField(_("language"), max_length=2)
     subject = models.CharField(_("subject"), max_length=400)
-    body = models.TextField(_("body"))  # with `link_marker` in place of the secret of a personal link
+    # With `link_marker` in place of the secret of a personal link.
+    body = models.TextField(_("body"))
     # The same as HTML, with the marker, or "": mail programs show one of both.
     html = models.TextField(blank=True, default="", db_default="", editable=False)
-    has_pay = models.BooleanField(default=False, db_default=False, editable=False)  # the body states the pay
+    # The body states the pay.
+    has_pay = models.BooleanField(default=False, db_default=False, editable=False)
     # Random, so that nothing that an applicant or recruiter writes has it. Empty: no personal link.
-    link_marker = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    link_marker = models.CharField(
+        max_length=32, blank=True, default="", db_default="", editable=False
+    )
     # The calendar entry (.ics) that it has, and whom it invites.
     calendar = models.TextField(blank=True, default="", db_default="", editable=False)
     participant = models.ForeignKey(
-        Participant, on_delete=models.SET_NULL, null=True, blank=True, related_name="messages",
+        Participant,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="messages",
         editable=False,
-    )  # fmt: skip
+    )
     alert = models.ForeignKey(
-        JobAlert, on_delete=models.CASCADE, null=True, blank=True, related_name="messages", editable=False
+        JobAlert,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="messages",
+        editable=False,
     )
     # one of thousands that are due at once: others are sent before it
     is_bulk = models.BooleanField(default=False, db_default=False, editable=False)
-    # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost one.
+    # Ids of the vacancies that an email to a colleague names. It is not sent if the colleague lost
+    # one.
     vacancies = models.JSONField(default=list, db_default=[], editable=False)
-    state = models.CharField(_("status"), max_length=10, choices=State.choices, default=State.QUEUED)
+    state = models.CharField(
+        _("status"), max_length=10, choices=State.choices, default=State.QUEUED
+    )
     attempts = models.PositiveSmallIntegerField(_("attempts"), default=0)
     error = models.CharField(
         _("error"), max_length=500, blank=True, default=""
@@ -168,17 +216,21 @@ class Message(models.Model):
         ordering = ["queued_at", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=("queued", "sending", "sent", "failed")), name="message_state_known"
+                condition=Q(state__in=("queued", "sending", "sent", "failed")),
+                name="message_state_known",
             )
         ]
         indexes = [
             # not partial: SQLite would not use it for a parameter
             models.Index(fields=["state", "next_at"], name="messages_by_state"),
-            models.Index(fields=["state", "next_at"], condition=Q(is_bulk=False), name="messages_not_bulk"),
+            models.Index(
+                fields=["state", "next_at"], condition=Q(is_bulk=False), name="messages_not_bulk"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()} {self.pk}"  # without the address, because logs contain it
+        # Without the address, because logs contain it.
+        return f"{self.get_kind_display()} {self.pk}"
 
     @property
     def text(self) -> str:
@@ -187,19 +239,25 @@ class Message(models.Model):
 
 
 class EmailOptOut(models.Model):
-    """A user who does not receive the emails of one kind. Without a row, the user receives them, also those
-    of a kind that is added later."""
+    """A user who does not receive the emails of one kind. Without a row, the user receives them,
+    also those of a kind that is added later.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(
-        max_length=20, choices=Message.Kind.choices, default=Message.Kind.DIGEST, db_default="digest"
+        max_length=20,
+        choices=Message.Kind.choices,
+        default=Message.Kind.DIGEST,
+        db_default="digest",
     )
 
     class Meta:
         verbose_name = _("email opt out")
         verbose_name_plural = _("email opt outs")
         db_table = "applications_digestoptout"  # its first name, which the previous release uses
-        constraints = [models.UniqueConstraint(fields=["user", "kind"], name="one_opt_out_per_kind")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "kind"], name="one_opt_out_per_kind")
+        ]
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.kind}"
@@ -208,7 +266,9 @@ class EmailOptOut(models.Model):
 class EmailLanguage(models.Model):
     """The language in which a user receives emails. Without a row, it is the site's."""
 
-    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
     language = models.CharField(max_length=2)
 
     class Meta:
@@ -230,7 +290,9 @@ class ClosingNotice(models.Model):
         verbose_name = _("closing notice")
         verbose_name_plural = _("closing notices")
         constraints = [
-            models.UniqueConstraint(fields=["user", "vacancy", "publish_until"], name="one_closing_notice")
+            models.UniqueConstraint(
+                fields=["user", "vacancy", "publish_until"], name="one_closing_notice"
+            )
         ]
 
     def __str__(self) -> str:

@@ -1,4 +1,6 @@
-"""How applications that a colleague added came in, and the consents that applicants are asked for."""
+"""How applications that a colleague added came in, and the consents that
+applicants are asked for.
+"""
 
 from datetime import datetime, timedelta
 
@@ -15,8 +17,9 @@ INFORMED_WITHIN = timedelta(days=30)  # GDPR, article 14(3): within a month
 
 
 class Origin(models.Model):
-    """How an application that a colleague added came in, and why it may be stored. Without a row, the
-    applicant sent it."""
+    """How an application that a colleague added came in, and why it may be stored. Without a row,
+    the applicant sent it.
+    """
 
     class Channel(models.TextChoices):
         EMAIL = "email", pgettext_lazy("channel", "Email")
@@ -45,7 +48,8 @@ class Origin(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     added_at = models.DateTimeField(default=timezone.now)
-    informed_at = models.DateTimeField(null=True, blank=True)  # the applicant was told what is stored
+    # The applicant was told what is stored.
+    informed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = _("origin")
@@ -53,7 +57,9 @@ class Origin(models.Model):
         default_permissions = ()  # whoever may see the application may see it
         indexes = [
             models.Index(
-                "added_at", condition=Q(basis="interest", informed_at=None), name="origins_not_informed"
+                "added_at",
+                condition=Q(basis="interest", informed_at=None),
+                name="origins_not_informed",
             )
         ]
 
@@ -62,7 +68,9 @@ class Origin(models.Model):
 
     @property
     def deleted_from(self) -> datetime:
-        """From when `purge` deletes the application if the applicant, who did not apply, is not informed."""
+        """From when `purge` deletes the application if the applicant, who did not apply, is not
+        informed.
+        """
         return self.added_at + INFORMED_WITHIN
 
     @classmethod
@@ -81,7 +89,9 @@ class ConsentRequest(models.Model):
         YES = "yes", _("yes")
         NO = "no", _("no")
 
-    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="consent_requests")
+    application = models.ForeignKey(
+        Application, on_delete=models.CASCADE, related_name="consent_requests"
+    )
     purpose = models.CharField(max_length=11, choices=Purpose.choices)
     text = models.TextField()  # as it was shown
     version = models.PositiveIntegerField()  # of the consent text
@@ -90,7 +100,8 @@ class ConsentRequest(models.Model):
     reminded_at = models.DateTimeField(null=True, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
     answer = models.CharField(max_length=3, choices=Answer.choices, blank=True, default="")
-    until = models.DateField(null=True, blank=True)  # how long a consent is valid; None: as the application
+    # How long a consent is valid; None: as the application.
+    until = models.DateField(null=True, blank=True)
 
     class Meta:
         verbose_name = _("consent request")
@@ -99,7 +110,9 @@ class ConsentRequest(models.Model):
         ordering = ["asked_at", "pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["application", "purpose"], condition=Q(answer=""), name="one_open_consent_request"
+                fields=["application", "purpose"],
+                condition=Q(answer=""),
+                name="one_open_consent_request",
             ),
             models.CheckConstraint(
                 condition=Q(answer="", answered_at=None)

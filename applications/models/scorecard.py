@@ -11,8 +11,9 @@ from applications.models.history_entry import HistoryEntry
 
 
 class Scorecard(models.Model):
-    """What a colleague thinks of an applicant, after an interview (`entry`) or without one. A draft until it
-    is sent; then it is final."""
+    """What a colleague thinks of an applicant, after an interview (`entry`) or without one. A draft
+    until it is sent; then it is final.
+    """
 
     class Recommendation(models.IntegerChoices):
         STRONG_NO = 1, _("Strong no")
@@ -22,7 +23,9 @@ class Scorecard(models.Model):
 
     SCORES = range(1, 5)
 
-    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="scorecards")
+    application = models.ForeignKey(
+        Application, on_delete=models.CASCADE, related_name="scorecards"
+    )
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -32,10 +35,12 @@ class Scorecard(models.Model):
     recommendation = models.PositiveSmallIntegerField(
         _("recommendation"), choices=Recommendation.choices, null=True, blank=True
     )
-    # [{"name", "score"}], with the criteria of the vacancy at that time; the score is null if there is none
+    # [{"name", "score"}], with the criteria of the vacancy at that time; the score is null if there
+    # is none
     scores = models.JSONField(default=list, blank=True)
     text = models.TextField(_("text"), max_length=10_000, blank=True, default="")
-    asked_at = models.DateTimeField(null=True, blank=True)  # by an email, after the end of the interview
+    # By an email, after the end of the interview.
+    asked_at = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -44,7 +49,9 @@ class Scorecard(models.Model):
         ordering = ["sent_at", "pk"]
         default_permissions = ("view", "add")
         constraints = [
-            models.UniqueConstraint(fields=["application", "author", "entry"], name="one_scorecard"),
+            models.UniqueConstraint(
+                fields=["application", "author", "entry"], name="one_scorecard"
+            ),
             models.CheckConstraint(
                 condition=Q(recommendation=None) | Q(recommendation__gte=1, recommendation__lte=4),
                 name="recommendation_from_1_to_4",
@@ -57,14 +64,18 @@ class Scorecard(models.Model):
 
     @classmethod
     def of(cls, author: User, application: Application, entry: HistoryEntry | None) -> "Scorecard":
-        """Return the scorecard of `author` about `entry`, or about no interview; a new one is not saved."""
+        """Return the scorecard of `author` about `entry`, or about no interview;
+        a new one is not saved.
+        """
         new = cls(application=application, author=author, entry=entry)
         return cls.same_as(new) or new
 
     @classmethod
     def same_as(cls, card: "Scorecard") -> "Scorecard | None":
         """Return the stored scorecard of the author of `card` about the same."""
-        rows = cls.objects.filter(application=card.application_id, author=card.author_id, entry=card.entry_id)
+        rows = cls.objects.filter(
+            application=card.application_id, author=card.author_id, entry=card.entry_id
+        )
         return rows.order_by("pk").first()
 
     def __str__(self) -> str:

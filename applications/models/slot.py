@@ -29,7 +29,9 @@ class SlotSet(models.Model):
     video_url = WebURLField(max_length=500)
     details = models.TextField(max_length=2000, blank=True, default="")
     # Until so many hours before its start, a time can be chosen, and given up for another one.
-    notice_hours = models.PositiveSmallIntegerField(default=24, validators=[MaxValueValidator(24 * 14)])
+    notice_hours = models.PositiveSmallIntegerField(
+        default=24, validators=[MaxValueValidator(24 * 14)]
+    )
     closes_at = models.DateTimeField()
 
     class Meta:
@@ -47,7 +49,9 @@ class SlotSet(models.Model):
 
 
 class Offer(models.Model):
-    """An application whose applicant may choose one of the times, and the interview that this became."""
+    """An application whose applicant may choose one of the times, and the interview that this
+    became.
+    """
 
     set = models.ForeignKey(SlotSet, on_delete=models.CASCADE, related_name="offers")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="offers")
@@ -59,7 +63,9 @@ class Offer(models.Model):
         verbose_name = _("offer of times")
         verbose_name_plural = _("offers of times")
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["set", "application"], name="one_offer_per_set")]
+        constraints = [
+            models.UniqueConstraint(fields=["set", "application"], name="one_offer_per_set")
+        ]
 
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.pk}"
@@ -70,14 +76,18 @@ class Slot(models.Model):
 
     set = models.ForeignKey(SlotSet, on_delete=models.CASCADE, related_name="slots")
     starts_at = models.DateTimeField()
-    offer = models.OneToOneField(Offer, on_delete=models.SET_NULL, null=True, blank=True, related_name="slot")
+    offer = models.OneToOneField(
+        Offer, on_delete=models.SET_NULL, null=True, blank=True, related_name="slot"
+    )
 
     class Meta:
         verbose_name = _("time to choose")
         verbose_name_plural = _("times to choose")
         ordering = ["starts_at", "pk"]
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["set", "starts_at"], name="one_slot_per_time")]
+        constraints = [
+            models.UniqueConstraint(fields=["set", "starts_at"], name="one_slot_per_time")
+        ]
 
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.pk}"

@@ -39,7 +39,8 @@ class Status(models.Model):
         return next(filter(None, (getattr(self, f"label_{code}") for code in codes)), "")
 
 
-# The stages of a new site have English names in the database. They are shown in the user's language.
+# The stages of a new site have English names in the database. They are shown in the user's
+# language.
 INITIAL_STAGES = {
     "New": pgettext_lazy("stage", "New"),
     "Screening": pgettext_lazy("stage", "Screening"),
@@ -73,7 +74,9 @@ def reason_label(name: str) -> str:
 
 
 def stage_label(name: str) -> str:
-    """Return how the stage `name` is called on pages: a name that a recruiter gave is not translated."""
+    """Return how the stage `name` is called on pages:
+    a name that a recruiter gave is not translated.
+    """
     return str(INITIAL_STAGES.get(name, name))
 
 
@@ -99,10 +102,12 @@ class Reason(models.Model):
         ordering = ["kind", "position", "pk"]
         constraints = [
             models.UniqueConstraint(
-                "kind", "name", name="one_reason_per_name",
+                "kind",
+                "name",
+                name="one_reason_per_name",
                 violation_error_message=_("There is such a reason already."),
             )
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         return reason_label(self.name)
@@ -124,7 +129,9 @@ class Stage(models.Model):
         MAY = "may", _("may be given")
         MUST = "must", _("must be given")
 
-    name = models.CharField(_("name"), max_length=200, unique=True, help_text=_("For recruiters only."))
+    name = models.CharField(
+        _("name"), max_length=200, unique=True, help_text=_("For recruiters only.")
+    )
     status = models.ForeignKey(
         Status,
         on_delete=models.PROTECT,
@@ -135,21 +142,30 @@ class Stage(models.Model):
     embargo_days = models.PositiveSmallIntegerField(
         _("delay before the candidate sees it"),
         default=0,
-        help_text=_("In days. Until then, candidates see the previous status. 0: they see it immediately."),
+        help_text=_(
+            "In days. Until then, candidates see the previous status. 0: they see it immediately."
+        ),
     )
     kind = models.CharField(
         _("result"), max_length=10, choices=Kind.choices, default=Kind.OPEN, db_default=Kind.OPEN
     )
     asks_reason = models.CharField(
-        _("reason"), max_length=5, choices=AsksReason.choices, default=AsksReason.NEVER,
+        _("reason"),
+        max_length=5,
+        choices=AsksReason.choices,
+        default=AsksReason.NEVER,
         db_default=AsksReason.NEVER,
         help_text=_("Whether a recruiter who moves an application there chooses a reason."),
-    )  # fmt: skip
+    )
     email = models.ForeignKey(
-        "MailTemplate", on_delete=models.PROTECT, null=True, blank=True, related_name="stages",
+        "MailTemplate",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="stages",
         verbose_name=_("email"),
         help_text=_("Sent to applicants whom a recruiter moves there. If empty, no email is sent."),
-    )  # fmt: skip
+    )
     email_after_hours = models.PositiveSmallIntegerField(
         _("hours until the email"),
         default=1,
@@ -163,7 +179,8 @@ class Stage(models.Model):
         db_default=0,
         validators=[MaxValueValidator(365)],
         help_text=_(
-            "Applications that are in the stage for longer are on the start page, and in an email on "
+            "Applications that are in the stage for longer are on the start page, and in an "
+            "email on "
             "Mondays. 0: never."
         ),
     )

@@ -1,4 +1,6 @@
-"""Daily statistics of applications. They have no personal data and remain when applications are deleted."""
+"""Daily statistics of applications.
+They have no personal data and remain when applications are deleted.
+"""
 
 from django.db import models
 
@@ -6,8 +8,9 @@ from vacancies.models import DailyStatisticsBase
 
 
 class DailyApplications(DailyStatisticsBase):
-    """The number of applications that were received on a day, from a source. Rows with an option are not
-    divided by source."""
+    """The number of applications that were received on a day, from a source. Rows with an option
+    are not divided by source.
+    """
 
     source = models.CharField(max_length=200)
     received = models.PositiveIntegerField()

@@ -10,8 +10,9 @@ from vacancies.models import Vacancy
 
 
 class FormSnapshot(models.Model):
-    """The sections of a form as they were served. Submissions of the same form share one snapshot, so that
-    the answers stay readable after the form changes."""
+    """The sections of a form as they were served. Submissions of the same form share one snapshot,
+    so that the answers stay readable after the form changes.
+    """
 
     digest = models.CharField(max_length=64, unique=True)
     sections = models.JSONField()
@@ -27,7 +28,9 @@ class FormSnapshot(models.Model):
 class Submission(models.Model):
     """The content of an application that came through a form (spec/applying.md)."""
 
-    application = models.OneToOneField(Application, on_delete=models.CASCADE, related_name="submission")
+    application = models.OneToOneField(
+        Application, on_delete=models.CASCADE, related_name="submission"
+    )
     values = models.JSONField()  # as sent, by field name
     snapshot = models.ForeignKey(FormSnapshot, on_delete=models.PROTECT, related_name="submissions")
     consent_text = models.TextField()
@@ -76,19 +79,24 @@ class SubmissionFile(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """An Idempotency-Key that a client sent. For a day, a request with the same key and content returns the
-    same application."""
+    """An Idempotency-Key that a client sent. For a day, a request with the same key and content
+    returns the same application.
+    """
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="+")
     key_hash = models.CharField(max_length=64)
     fingerprint = models.CharField(max_length=64)
-    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="idempotency_keys")
+    application = models.ForeignKey(
+        Application, on_delete=models.CASCADE, related_name="idempotency_keys"
+    )
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
         verbose_name = _("idempotency key")
         verbose_name_plural = _("idempotency keys")
-        constraints = [models.UniqueConstraint(fields=["vacancy", "key_hash"], name="idempotency_key_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["vacancy", "key_hash"], name="idempotency_key_once")
+        ]
 
     def __str__(self) -> str:
         return self.key_hash

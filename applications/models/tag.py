@@ -13,7 +13,9 @@ class Tag(models.Model):
 
     NAME_MAX = 40
 
-    brand = models.ForeignKey(Brand, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
+    brand = models.ForeignKey(
+        Brand, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
+    )
     name = models.CharField(_("name"), max_length=NAME_MAX)
     folded = models.CharField(max_length=2 * NAME_MAX)  # without case and accents
 
@@ -24,7 +26,9 @@ class Tag(models.Model):
         ordering = ["folded", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["brand", "folded"], name="one_tag_per_brand"),
-            models.UniqueConstraint(fields=["folded"], condition=Q(brand=None), name="one_tag_without_brand"),
+            models.UniqueConstraint(
+                fields=["folded"], condition=Q(brand=None), name="one_tag_without_brand"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -41,7 +45,9 @@ class ApplicationTag(models.Model):
         verbose_name = _("tag of an application")
         verbose_name_plural = _("tags of applications")
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["application", "tag"], name="application_tag_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["application", "tag"], name="application_tag_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.application_id} {self.tag_id}"

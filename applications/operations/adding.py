@@ -35,10 +35,11 @@ class ConfirmedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class NewApplication:
-    """An application to `vacancy` that came in by `channel` on `received_on`, and may be stored for `basis`.
-    `contact` has the columns given_name, family_name, email and phone. The applicant gets emails in
-    `language`. `answers` has the label of each file that is `stored`. `is_informed`: the colleague told the
-    applicant what is stored, and may have written a `note`."""
+    """An application to `vacancy` that came in by `channel` on `received_on`, and may be stored for
+    `basis`. `contact` has the columns given_name, family_name, email and phone. The applicant gets
+    emails in `language`. `answers` has the label of each file that is `stored`. `is_informed`: the
+    colleague told the applicant what is stored, and may have written a `note`.
+    """
 
     vacancy: Vacancy
     contact: Mapping[str, str]
@@ -55,10 +56,12 @@ class NewApplication:
 def add_application(
     new: NewApplication, *, author: User, key: str, base_url: str = "", at: datetime
 ) -> tuple[Application, list[str]]:
-    """Add an application, and queue the notice to its applicant. Return it, and the names that its note
-    mentions and nobody has. A second call with the same `key` returns the application of the first one.
+    """Add an application, and queue the notice to its applicant. Return it, and the names that its
+    note mentions and nobody has. A second call with the same `key` returns the application of the
+    first one.
 
-    Raise KeyReusedError if the key was used with other content, KeyInUseError if it is used at the moment.
+    Raise KeyReusedError if the key was used with other content, KeyInUseError if it is used at the
+    moment.
     """
     vacancy, contact, language, note = new.vacancy, new.contact, new.language, new.note
     hashes = {row.field: row.sha256 for row in new.stored.rows}
@@ -72,12 +75,16 @@ def add_application(
         address = folded_address(contact["email"])
         idempotency.lock_address(vacancy, address)
         columns = {**contact, "email_folded": address, "language": language, "read_at": at}
-        columns["is_repeated"] = Application.objects.from_address(address).filter(vacancy=vacancy).exists()
+        columns["is_repeated"] = (
+            Application.objects.from_address(address).filter(vacancy=vacancy).exists()
+        )
         received_at = at if new.received_on >= timezone.localdate(at) else _noon(new.received_on)
         # the reference is random, and can conflict
         application = retry_on_conflict(partial(_create, vacancy, received_at, columns))
         add_submission(application, new.answers, new.stored, source=new.channel)
-        origin = Origin(application=application, channel=new.channel, basis=new.basis, author=author)
+        origin = Origin(
+            application=application, channel=new.channel, basis=new.basis, author=author
+        )
         origin.added_at, origin.informed_at = at, at if new.is_informed else None
         origin.save()
         if address:
@@ -102,21 +109,30 @@ def _inform(origin: Origin, *, base_url: str, at: datetime) -> None:
 
 def mark_informed(*, application: Application, at: datetime) -> bool:
     """Record that the applicant was told what is stored. Return whether nobody had recorded it."""
-    return bool(Origin.objects.filter(application=application, informed_at=None).update(informed_at=at))
+    return bool(
+        Origin.objects.filter(application=application, informed_at=None).update(informed_at=at)
+    )
 
 
 def correct_contact(
-    *, application: Application, contact: Mapping[str, str], language: str, base_url: str = "", at: datetime
+    *,
+    application: Application,
+    contact: Mapping[str, str],
+    language: str,
+    base_url: str = "",
+    at: datetime,
 ) -> list[str]:
-    """Replace the name, address, telephone number and language of an application that a colleague added.
-    Return the names of the changed columns.
+    """Replace the name, address, telephone number and language of an application that a colleague
+    added. Return the names of the changed columns.
 
-    A new address gets the email that the first one got, and a new link: the first one may be in the mailbox
-    of somebody else. Raise ConfirmedError if the applicant has opened it.
+    A new address gets the email that the first one got, and a new link: the first one may be in the
+    mailbox of somebody else. Raise ConfirmedError if the applicant has opened it.
     """
     with transaction.atomic():
         Application.objects.select_for_update().filter(pk=application.pk).first()
-        current = Application.objects.with_email_facts().select_related("origin").get(pk=application.pk)
+        current = (
+            Application.objects.with_email_facts().select_related("origin").get(pk=application.pk)
+        )
         if not is_correctable(current):
             raise ConfirmedError
         values = {**contact, "language": language}
@@ -127,7 +143,9 @@ def correct_contact(
             current.email_folded = folded_address(current.email)
             current.reference = new_reference()
             first = Message.objects.filter(application=current, state=Message.State.QUEUED)
-            first.filter(kind__in=(Message.Kind.NOTICE, Message.Kind.CONSENT), recipient=None).delete()
+            first.filter(
+                kind__in=(Message.Kind.NOTICE, Message.Kind.CONSENT), recipient=None
+            ).delete()
         if changed:
             current.phone_digits = phone_digits(current.phone)
             current.updated_at = at
@@ -139,7 +157,9 @@ def correct_contact(
 
 
 def is_correctable(application: Application) -> bool:
-    """Whether the contact data are those that a colleague entered, and nobody has confirmed them."""
+    """Whether the contact data are those that a colleague entered, and nobody
+    has confirmed them.
+    """
     is_confirmed = application.user_id or application.verified_at
     return not is_confirmed and Origin.objects.filter(application=application).exists()
 
@@ -161,8 +181,9 @@ def _noon(day: date) -> datetime:
 def add_submission(
     application: Application, answers: Sequence[JsonObject], stored: StoredFiles, **columns: Any
 ) -> Submission:
-    """Add a submission without a form of this site: `answers`, each with field, label and values, and the
-    files that are `stored`, with other `columns`. By default, it has no consent."""
+    """Add a submission without a form of this site: `answers`, each with field, label and values,
+    and the files that are `stored`, with other `columns`. By default, it has no consent.
+    """
     files = {row.field: row.original_name for row in stored.rows}
     values: JsonObject = {each["field"]: "\n".join(each["values"]) for each in answers} | files
     hashes = {row.field: row.sha256 for row in stored.rows}

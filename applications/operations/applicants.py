@@ -29,16 +29,18 @@ class AccountExistsError(Exception):
 
 
 def verify(*, application: Application, at: datetime) -> None:
-    """Record that a person used the link of `application`, which proves that its mailbox exists and that its
-    owner received the link. The first time is kept."""
+    """Record that a person used the link of `application`, which proves that its mailbox exists and
+    that its owner received the link. The first time is kept.
+    """
     if application.verified_at is None:
         Application.objects.filter(pk=application.pk, verified_at=None).update(verified_at=at)
 
 
 def claim(*, proven: Application, user: User, at: datetime) -> list[int]:
-    """Give `user` all applications without an account from the address of `proven`, whose link was opened.
-    Return their ids. Applications of another account are never taken from it. Raise User.DoesNotExist if the
-    account was deleted meanwhile."""
+    """Give `user` all applications without an account from the address of `proven`, whose link was
+    opened. Return their ids. Applications of another account are never taken from it. Raise
+    User.DoesNotExist if the account was deleted meanwhile.
+    """
     with transaction.atomic():
         user = User._default_manager.select_for_update().get(pk=user.pk)
         rows = Application.objects.unclaimed(proven.email_folded).order_by("pk").select_for_update()
@@ -49,7 +51,9 @@ def claim(*, proven: Application, user: User, at: datetime) -> list[int]:
 
 
 def new_account(proven: Application) -> User | None:
-    """Return an unsaved account with the address of `proven` as its user name; None if it is too long."""
+    """Return an unsaved account with the address of `proven` as its user name;
+    None if it is too long.
+    """
     username = folded_address(proven.email)
     if not username or len(username) > USERNAME_MAX:
         return None
@@ -58,8 +62,10 @@ def new_account(proven: Application) -> User | None:
 
 
 def create_account(*, proven: Application, password: str, at: datetime) -> User:
-    """Create an account with the address of `proven`, whose link was opened, and claim its applications.
-    Return the account. Raise AccountExistsError, or ValueError if `new_account` returns None."""
+    """Create an account with the address of `proven`, whose link was opened, and claim its
+    applications. Return the account. Raise AccountExistsError, or ValueError if `new_account`
+    returns None.
+    """
     user = new_account(proven)
     if user is None:
         raise ValueError("The address is too long for a user name.")
@@ -77,8 +83,9 @@ def create_account(*, proven: Application, password: str, at: datetime) -> User:
 
 
 def withdraw_application(*, application: Application, base_url: str = "", at: datetime) -> bool:
-    """Withdraw `application` for its applicant, and queue a confirmation. Return False if it was withdrawn
-    before. Raise DecidedError, or Application.DoesNotExist if it was erased meanwhile."""
+    """Withdraw `application` for its applicant, and queue a confirmation. Return False if it was
+    withdrawn before. Raise DecidedError, or Application.DoesNotExist if it was erased meanwhile.
+    """
     with transaction.atomic():
         Application.objects.select_for_update().get(pk=application.pk)
         # A second statement: it reads what another transaction wrote before this one had the lock.

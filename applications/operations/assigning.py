@@ -20,24 +20,34 @@ def readers_of_all(applications: Collection[int]) -> list[User]:
     found: dict[int, User] | None = None
     for vacancy in vacancies.values():
         readers = {user.pk: user for user in readers_of(vacancy)}
-        found = readers if found is None else {pk: found[pk] for pk in found.keys() & readers.keys()}
+        found = (
+            readers if found is None else {pk: found[pk] for pk in found.keys() & readers.keys()}
+        )
     return sorted((found or {}).values(), key=lambda user: user.get_username())
 
 
 def assign(*, applications: Collection[int], owner: User | None) -> int:
-    """Assign `applications` to `owner`, who may view them, or to nobody. Return how many changed."""
+    """Assign `applications` to `owner`, who may view them, or to nobody.
+    Return how many changed.
+    """
     rows = Application.objects.filter(pk__in=applications)
     changed = rows.exclude(owner=owner) if owner else rows.exclude(owner=None)
     return changed.update(owner=owner)
 
 
 def add_tag(*, applications: Collection[int], name: str) -> int:
-    """Add the tag `name` of the brand of each of `applications`. Return to how many it was added."""
+    """Add the tag `name` of the brand of each of `applications`.
+    Return to how many it was added.
+    """
     name = " ".join(name.split())
     before = ApplicationTag.objects.filter(application__in=applications, tag__folded=fold(name))
     with transaction.atomic():
         count = before.count()
-        rows = Application.objects.filter(pk__in=applications).order_by("pk").select_for_update(of=("self",))
+        rows = (
+            Application.objects.filter(pk__in=applications)
+            .order_by("pk")
+            .select_for_update(of=("self",))
+        )
         by_brand: dict[Any, list[int]] = {}
         for pk, brand in rows.values_list("pk", "vacancy__brand"):
             by_brand.setdefault(brand, []).append(pk)
@@ -51,7 +61,9 @@ def add_tag(*, applications: Collection[int], name: str) -> int:
 
 
 def remove_tag(*, applications: Collection[int], name: str) -> int:
-    """Remove the tag `name` from `applications`. Return from how many. A tag that none has is deleted."""
+    """Remove the tag `name` from `applications`. Return from how many.
+    A tag that none has is deleted.
+    """
     with transaction.atomic():
         links = ApplicationTag.objects.filter(application__in=applications, tag__folded=fold(name))
         count = links.delete()[0]

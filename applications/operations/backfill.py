@@ -1,4 +1,6 @@
-"""Columns of rows that an earlier release wrote, a job of the dispatcher. Pages work before it ends."""
+"""Columns of rows that an earlier release wrote, a job of the dispatcher.
+Pages work before it ends.
+"""
 
 from datetime import datetime
 
@@ -11,8 +13,9 @@ BATCH = 500
 
 
 class PhoneDigits:
-    """Computes `phone_digits` where it is None, from the first application on, once per process. Implements
-    `jobsite.dispatch.Job`."""
+    """Computes `phone_digits` where it is None, from the first application on, once per process.
+    Implements `jobsite.dispatch.Job`.
+    """
 
     def __init__(self) -> None:
         self._after: int | None = 0  # None: all are computed
@@ -28,7 +31,10 @@ class PhoneDigits:
     def run(self, item: list[int]) -> str:
         with transaction.atomic():
             rows = list(
-                Application.objects.filter(pk__in=item).order_by("pk").only("phone").select_for_update()
+                Application.objects.filter(pk__in=item)
+                .order_by("pk")
+                .only("phone")
+                .select_for_update()
             )
             for row in rows:
                 row.phone_digits = phone_digits(row.phone)

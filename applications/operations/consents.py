@@ -41,8 +41,10 @@ def open_request(application: Application) -> ConsentRequest | None:
 
 
 def answer(*, application: Application, is_agreed: bool, base_url: str = "", at: datetime) -> bool:
-    """Record the answer of the applicant. Return whether the application has to be erased, because they do
-    not agree. That of somebody who was hired is kept, and the colleague who added it is told."""
+    """Record the answer of the applicant. Return whether the application has to be erased, because
+    they do not agree. That of somebody who was hired is kept, and the colleague who added it is
+    told.
+    """
     with transaction.atomic():
         Application.objects.select_for_update().filter(pk=application.pk).first()
         request = open_request(application)

@@ -1,4 +1,6 @@
-"""Considering an open application for a vacancy: a new application with the same submission and files."""
+"""Considering an open application for a vacancy:
+a new application with the same submission and files.
+"""
 
 from datetime import datetime
 
@@ -15,9 +17,23 @@ from vacancies.models import Vacancy
 
 CHUNK = 1024 * 1024
 _COPIED = (
-    "user", "given_name", "family_name", "email", "email_folded", "phone", "language", "verified_at",
-)  # fmt: skip
-_SUBMITTED = ("values", "snapshot", "consent_text", "consent_version", "consented_at", "fingerprint")
+    "user",
+    "given_name",
+    "family_name",
+    "email",
+    "email_folded",
+    "phone",
+    "language",
+    "verified_at",
+)
+_SUBMITTED = (
+    "values",
+    "snapshot",
+    "consent_text",
+    "consent_version",
+    "consented_at",
+    "fingerprint",
+)
 _FILE = ("field", "original_name", "size", "sha256", "kind", "scan_state")
 
 
@@ -29,12 +45,15 @@ class AlreadyThereError(Exception):
         self.application = application
 
 
-def consider(*, application: Application, vacancy: Vacancy, author: User, at: datetime) -> Application:
-    """Create an application to `vacancy` with what the applicant of `application` sent, and return it. No
-    receipt is sent: the applicant did not send it. Both stay, and change independently.
+def consider(
+    *, application: Application, vacancy: Vacancy, author: User, at: datetime
+) -> Application:
+    """Create an application to `vacancy` with what the applicant of `application` sent, and return
+    it. No receipt is sent: the applicant did not send it. Both stay, and change independently.
 
-    Raise AlreadyThereError, FileNotFoundError if a file is missing, another OSError if one cannot be stored,
-    and Application.DoesNotExist if it was erased meanwhile; then nothing is stored."""
+    Raise AlreadyThereError, FileNotFoundError if a file is missing, another OSError if one cannot
+    be stored, and Application.DoesNotExist if it was erased meanwhile; then nothing is stored.
+    """
     files = SubmissionFile.objects.filter(submission__application=application)
     stored = StoredFiles()
     try:
@@ -45,18 +64,29 @@ def consider(*, application: Application, vacancy: Vacancy, author: User, at: da
             source = Application.objects.select_for_update(of=("self",)).get(pk=application.pk)
             if source.email_folded:  # a submission of the applicant to the vacancy waits, too
                 idempotency.lock_address(vacancy, source.email_folded)
-            if there := Application.objects.of_person(source).filter(vacancy=vacancy).newest_first().first():
+            if (
+                there := Application.objects.of_person(source)
+                .filter(vacancy=vacancy)
+                .newest_first()
+                .first()
+            ):
                 raise AlreadyThereError(there)
             columns = {name: getattr(source, name) for name in _COPIED}
             copy = create_application(
                 vacancy=vacancy, at=at, reference=new_reference(), read_at=at, **columns
-            )  # fmt: skip
+            )
             if submission := Submission.objects.filter(application=source).first():
                 columns = {name: getattr(submission, name) for name in _SUBMITTED}
                 stored.add_rows(
-                    Submission.objects.create(application=copy, source=Origin.Channel.OPEN, **columns)
+                    Submission.objects.create(
+                        application=copy, source=Origin.Channel.OPEN, **columns
+                    )
                 )
-            origin = {"channel": Origin.Channel.OPEN, "basis": Origin.Basis.REQUEST, "author": author}
+            origin = {
+                "channel": Origin.Channel.OPEN,
+                "basis": Origin.Basis.REQUEST,
+                "author": author,
+            }
             Origin.objects.create(application=copy, added_at=at, **origin)
     except BaseException:
         stored.discard()
@@ -66,7 +96,9 @@ def consider(*, application: Application, vacancy: Vacancy, author: User, at: da
 
 def _copy(file: SubmissionFile) -> SubmissionFile:
     """Copy the content of `file`. Return an unsaved row for the copy."""
-    copy = SubmissionFile(path=private_files.new_name(), **{name: getattr(file, name) for name in _FILE})
+    copy = SubmissionFile(
+        path=private_files.new_name(), **{name: getattr(file, name) for name in _FILE}
+    )
     with open_file(file) as content:
         private_files.write(copy.path, iter(lambda: content.read(CHUNK), b""))
     return copy

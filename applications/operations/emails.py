@@ -9,7 +9,8 @@ from django.db import transaction
 from applications.mail.templates import WrittenEmail
 from applications.models import Application, Message, StageChange
 
-DUPLICATE_AGE = timedelta(minutes=5)  # an equal email by the same author within this time is a second click
+# An equal email by the same author within this time is a second click.
+DUPLICATE_AGE = timedelta(minutes=5)
 
 
 def send_emails(
@@ -20,11 +21,12 @@ def send_emails(
     delay: timedelta = timedelta(0),
     changes: Mapping[int, StageChange] | None = None,
 ) -> tuple[list[int], list[int]]:
-    """Queue `emails`, to be sent after `delay`. `changes` are the stage changes that they are about, by
-    application: such an email is sent when the applicant sees the change.
+    """Queue `emails`, to be sent after `delay`. `changes` are the stage changes that they are
+    about, by application: such an email is sent when the applicant sees the change.
 
-    Return the ids of the applications that get one, and of those to which `author` sent the same one within
-    the last minutes. Applications that were deleted meanwhile are in neither."""
+    Return the ids of the applications that get one, and of those to which `author` sent the same
+    one within the last minutes. Applications that were deleted meanwhile are in neither.
+    """
     applications = [email.application.pk for email in emails]
     with transaction.atomic():
         # Of two clicks, the second one waits here and finds the emails of the first one.
@@ -43,6 +45,8 @@ def send_emails(
                 repeated.append(application.pk)
                 continue
             change = changes.get(application.pk) if changes else None
-            email.queue(kind=Message.Kind.TEMPLATE, author=author, stage_change=change, at=at + delay)
+            email.queue(
+                kind=Message.Kind.TEMPLATE, author=author, stage_change=change, at=at + delay
+            )
             sent.append(application.pk)
     return sent, repeated

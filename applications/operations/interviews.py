@@ -1,6 +1,7 @@
 """Scheduling, changing and cancelling interviews, with the emails to those who take part.
 
-All lock the application first, so that of two changes the later one has the higher sequence and its emails.
+All lock the application first, so that of two changes the later one has the higher sequence and its
+emails.
 """
 
 from collections.abc import Collection, Iterable
@@ -27,9 +28,10 @@ class InterviewChangedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class InterviewPlan:
-    """The interview `entry`, which is new or has new values, with the `colleagues` who take part. The
-    applicant sees it if `invites_applicant`, and is invited if there is an address. `seen` is its last change
-    that the author read, its `updated_at`."""
+    """The interview `entry`, which is new or has new values, with the `colleagues` who take part.
+    The applicant sees it if `invites_applicant`, and is invited if there is an address. `seen` is
+    its last change that the author read, its `updated_at`.
+    """
 
     entry: HistoryEntry
     colleagues: Collection[User]
@@ -37,14 +39,19 @@ class InterviewPlan:
     seen: datetime | None = None
 
 
-def save_interview(plan: InterviewPlan, *, author: User | None, base_url: str = "", at: datetime) -> None:
-    """Schedule or change an interview, and tell those who take part. Raise InterviewChangedError if somebody
-    else changed it, or another interview has its `uid`, and Application.DoesNotExist."""
+def save_interview(
+    plan: InterviewPlan, *, author: User | None, base_url: str = "", at: datetime
+) -> None:
+    """Schedule or change an interview, and tell those who take part. Raise InterviewChangedError if
+    somebody else changed it, or another interview has its `uid`, and Application.DoesNotExist.
+    """
     entry, invites_applicant = plan.entry, plan.invites_applicant
     with transaction.atomic():
         application = _locked(entry.application_id)
         before = HistoryEntry.objects.filter(uid=entry.uid).first()
-        if before and (before.pk != entry.pk or before.updated_at != plan.seen or before.is_cancelled):
+        if before and (
+            before.pk != entry.pk or before.updated_at != plan.seen or before.is_cancelled
+        ):
             raise InterviewChangedError
         entry.application = application
         entry.is_visible, entry.updated_at = invites_applicant, at
@@ -79,8 +86,9 @@ def save_interview(plan: InterviewPlan, *, author: User | None, base_url: str = 
 def cancel_interviews(
     entries: Iterable[HistoryEntry], *, author: User | None, base_url: str = "", at: datetime
 ) -> int:
-    """Cancel `entries`, those that are not cancelled yet. Those who know of one get a cancellation. Return
-    how many were cancelled."""
+    """Cancel `entries`, those that are not cancelled yet. Those who know of one get a cancellation.
+    Return how many were cancelled.
+    """
     cancelled = 0
     for each in entries:
         with transaction.atomic():
@@ -93,7 +101,14 @@ def cancel_interviews(
             entry.sequence += 1
             entry.save(update_fields=["is_cancelled", "sequence", "updated_at"])
             Offer.objects.filter(entry=entry).delete()  # the time is free again
-            _send(_participants(entry), entry, is_cancelled=True, author=author, base_url=base_url, at=at)
+            _send(
+                _participants(entry),
+                entry,
+                is_cancelled=True,
+                author=author,
+                base_url=base_url,
+                at=at,
+            )
             cancelled += 1
     return cancelled
 
@@ -101,15 +116,24 @@ def cancel_interviews(
 def cancel_upcoming(
     applications: Collection[int], *, author: User | None, base_url: str = "", at: datetime
 ) -> int:
-    """Cancel the interviews of `applications` that begin after `at`, and withdraw the times offered."""
+    """Cancel the interviews of `applications` that begin after `at`, and withdraw the times
+    offered.
+    """
     Offer.objects.filter(application__in=applications, entry=None).delete()
-    upcoming = HistoryEntry.objects.interviews().filter(application__in=applications, planned_at__gt=at)
-    return cancel_interviews(upcoming.order_by("application", "pk"), author=author, base_url=base_url, at=at)
+    upcoming = HistoryEntry.objects.interviews().filter(
+        application__in=applications, planned_at__gt=at
+    )
+    return cancel_interviews(
+        upcoming.order_by("application", "pk"), author=author, base_url=base_url, at=at
+    )
 
 
-def reply(*, participant: Participant, reply: Participant.Reply, base_url: str = "", at: datetime) -> bool:
-    """Record the `reply` of `participant`. Tell the colleague who invited of a decline. Return whether it
-    was another one before. A reply changes no stage: anybody can forge an email."""
+def reply(
+    *, participant: Participant, reply: Participant.Reply, base_url: str = "", at: datetime
+) -> bool:
+    """Record the `reply` of `participant`. Tell the colleague who invited of a decline. Return
+    whether it was another one before. A reply changes no stage: anybody can forge an email.
+    """
     with transaction.atomic():
         rows = Participant.objects.select_for_update(of=("self",)).filter(pk=participant.pk)
         if not rows.exclude(reply=reply).update(reply=reply, replied_at=at):
@@ -150,8 +174,9 @@ def _send(
     base_url: str,
     at: datetime,
 ) -> None:
-    """Queue the email of each of `participants`. Waiting ones are deleted, and nobody gets a cancellation of
-    what they do not know."""
+    """Queue the email of each of `participants`. Waiting ones are deleted, and nobody gets a
+    cancellation of what they do not know.
+    """
     colleagues = {each.pk: each.name for each in _participants(entry) if each.user_id}
     for each in participants:
         each.entry = entry

@@ -26,7 +26,9 @@ class NotAllowedError(Exception):
 
 
 def invitations_of(user: User) -> QuerySet[Invitation]:
-    """Return the invitations that `user` could have sent: those are shown, sent again and withdrawn."""
+    """Return the invitations that `user` could have sent:
+    those are shown, sent again and withdrawn.
+    """
     rows = Invitation.objects.filter(role__in=roles.grantable_by(user).order_by().values("pk"))
     if user.has_perm(EVERY_BRAND):
         return rows
@@ -39,7 +41,9 @@ def invitations_of(user: User) -> QuerySet[Invitation]:
 def invite(
     *, invitation: Invitation, brands: Iterable[Brand], base_url: str = "", at: datetime
 ) -> Invitation:
-    """Send `invitation`, which is new, to work for `brands`, and return it. Raise NotAllowedError."""
+    """Send `invitation`, which is new, to work for `brands`, and return it.
+    Raise NotAllowedError.
+    """
     author = invitation.author
     with transaction.atomic():
         invitation.sent_at = at
@@ -52,7 +56,9 @@ def invite(
 
 
 def send_again(*, invitation: Invitation, author: User, base_url: str = "", at: datetime) -> None:
-    """Send `invitation` with a new link, from `author`. Raise Invitation.DoesNotExist, NotAllowedError."""
+    """Send `invitation` with a new link, from `author`.
+    Raise Invitation.DoesNotExist, NotAllowedError.
+    """
     with transaction.atomic():
         row = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
         row.author, row.sent_at = author, at
@@ -65,11 +71,12 @@ def send_again(*, invitation: Invitation, author: User, base_url: str = "", at: 
 def accept(
     *, invitation: Invitation, user: User | None = None, password: str | None = None, at: datetime
 ) -> User:
-    """Give `user`, or a new account with `password`, the role and the brands of `invitation`, and delete it.
-    Return the account. Without a password, it can only sign in by an identity provider.
+    """Give `user`, or a new account with `password`, the role and the brands of `invitation`, and
+    delete it. Return the account. Without a password, it can only sign in by an identity provider.
 
-    Raise Invitation.DoesNotExist if it was accepted, withdrawn or sent again meanwhile, NotAllowedError if
-    its author may not give the role any more, and AccountExistsError if there is an account with its address.
+    Raise Invitation.DoesNotExist if it was accepted, withdrawn or sent again meanwhile,
+    NotAllowedError if its author may not give the role any more, and AccountExistsError if there is
+    an account with its address.
     """
     with transaction.atomic():
         rows = Invitation.objects.select_for_update(of=("self",)).select_related("author", "role")
@@ -90,7 +97,9 @@ def accept(
 
 
 def withdraw_invitation(*, invitation: Invitation, author: User) -> None:
-    """Delete `invitation`. Raise Invitation.DoesNotExist if it was accepted or withdrawn meanwhile."""
+    """Delete `invitation`. Raise Invitation.DoesNotExist if it was accepted
+    or withdrawn meanwhile.
+    """
     with transaction.atomic():
         row = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
         _log(author, row, DELETION)
@@ -124,23 +133,34 @@ def _create(invitation: Invitation, password: str | None, at: datetime) -> User:
 
 
 def _check(invitation: Invitation) -> None:
-    author = User.objects.filter(pk=invitation.author_id).first()  # with the permissions that they have now
+    # With the permissions that they have now.
+    author = User.objects.filter(pk=invitation.author_id).first()
     may = author and author.has_perm("auth.add_user") and invitations_of(author)
     if not (may and may.filter(pk=invitation.pk).exists()):
         raise NotAllowedError
 
 
 def _check_other_brands(invitation: Invitation, user: User) -> None:
-    """A role applies to all brands of `user`. Who does not work for all of these cannot give a higher one."""
+    """A role applies to all brands of `user`.
+    Who does not work for all of these cannot give a higher one.
+    """
     author = invitation.author
-    if author.has_perm(EVERY_BRAND) or roles.grantable_by(user).filter(pk=invitation.role_id).exists():
+    if (
+        author.has_perm(EVERY_BRAND)
+        or roles.grantable_by(user).filter(pk=invitation.role_id).exists()
+    ):
         return
-    if user.has_perm(EVERY_BRAND) or user.brands.exclude(pk__in=brands_of(author).values("pk")).exists():
+    if (
+        user.has_perm(EVERY_BRAND)
+        or user.brands.exclude(pk__in=brands_of(author).values("pk")).exists()
+    ):
         raise NotAllowedError
 
 
 def _log(author: User, invitation: Invitation, flag: int, account: User | None = None) -> None:
-    """Add an entry to the history of `account`, which accepted `invitation`, or else of `invitation`."""
+    """Add an entry to the history of `account`, which accepted `invitation`, or else of
+    `invitation`.
+    """
     brands = ", ".join(map(str, invitation.brands.all())) or "-"
     with translation.override(site_language()):  # stored, and read by all users
         text = _("Invited. Role: %(role)s. Brands: %(brands)s.")

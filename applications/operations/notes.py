@@ -11,14 +11,17 @@ from applications.mail.mentions import queue_mentions
 from applications.models import Application, Note
 from applications.querysets import readers_of
 
-_MENTION = re.compile(r"(?<![\w.+-])@([\w.@+-]+)")  # the characters of user names, not within an address
+# The characters of user names, not within an address.
+_MENTION = re.compile(r"(?<![\w.+-])@([\w.@+-]+)")
 
 
 def add_note(
     *, application: Application, text: str, author: User, base_url: str = "", at: datetime
 ) -> tuple[Note, list[str]]:
-    """Add a note with `text`, and queue an email to each colleague that it mentions by @username. Return the
-    note, and the names that are of nobody who may view the application: they get no email."""
+    """Add a note with `text`, and queue an email to each colleague that it mentions by @username.
+    Return the note, and the names that are of nobody who may view the application: they get no
+    email.
+    """
     readers = readers_of(application.vacancy).exclude(pk=author.pk)
     mentioned, unknown = mentions(text, readers)
     unknown = [name for name in unknown if name.casefold() != author.get_username().casefold()]
@@ -30,7 +33,9 @@ def add_note(
 
 
 def mentions(text: str, readers: Iterable[User]) -> tuple[list[User], list[str]]:
-    """Return those of `readers` that `text` mentions by @username, in any case, and the other names."""
+    """Return those of `readers` that `text` mentions by @username, in any case, and the other
+    names.
+    """
     by_name = {user.get_username().casefold(): user for user in readers}
     found: dict[int, User] = {}
     unknown: dict[str, None] = {}

@@ -1,5 +1,5 @@
-"""Answers to invitations that calendar programs send by email, read from REPLY_MAILBOX: a job of the
-dispatcher. Without it, applicants and colleagues answer on their pages only.
+"""Answers to invitations that calendar programs send by email, read from REPLY_MAILBOX: a job of
+the dispatcher. Without it, applicants and colleagues answer on their pages only.
 
 Other emails in the mailbox stay unread. An email can be forged, so an answer changes nothing else.
 """
@@ -27,7 +27,8 @@ from jobsite.dispatch import JobError
 from jobsite.models import JobRun
 
 EVERY, AFTER_FAILURE = timedelta(minutes=1), timedelta(minutes=5)
-TIMEOUT, RUN_MAX = 10, 120  # seconds for each answer of the server; after which no other email is read
+# Seconds for each answer of the server; after which no other email is read.
+TIMEOUT, RUN_MAX = 10, 120
 SIZE_MAX = 256 * 1024  # bytes of an email
 _FAILURES = (OSError, imaplib.IMAP4.error)
 _CONNECTION_LOST = (OSError, imaplib.IMAP4.abort, OperationalError, InterfaceError)
@@ -44,14 +45,18 @@ class Mailbox(NamedTuple):
 
 
 def mailbox() -> Mailbox | None:
-    """Return the mailbox of REPLY_MAILBOX, None without one. Raise ValueError if it is no such address."""
+    """Return the mailbox of REPLY_MAILBOX, None without one.
+    Raise ValueError if it is no such address.
+    """
     if not settings.REPLY_MAILBOX:
         return None
     url = urlsplit(settings.REPLY_MAILBOX)
     if url.scheme != "imaps" or not (url.hostname and url.username and url.password):
         raise ValueError("REPLY_MAILBOX is not imaps://USER:PASSWORD@HOST/FOLDER.")
     folder = unquote(url.path.strip("/")) or "INBOX"
-    return Mailbox(url.hostname, url.port or 993, unquote(url.username), unquote(url.password), folder)
+    return Mailbox(
+        url.hostname, url.port or 993, unquote(url.username), unquote(url.password), folder
+    )
 
 
 class Replies:
@@ -60,7 +65,8 @@ class Replies:
     def __init__(self, base_url: str = "") -> None:
         self.base_url = base_url
         self._next_at: datetime | None = None
-        self._read_until: tuple[str, int] | None = None  # validity of numbers, and the last one read
+        # Validity of numbers, and the last one read.
+        self._read_until: tuple[str, int] | None = None
         self._failed_at = 0  # the number at which the connection was lost
 
     def next_due(self, at: datetime) -> datetime | None:
@@ -75,7 +81,8 @@ class Replies:
             found = mailbox()
             assert found
             server = imaplib.IMAP4_SSL(found.host, found.port, timeout=TIMEOUT, ssl_context=context)
-            with closing(server.sock), server:  # imaplib leaves a connection open that it cannot log out
+            # Imaplib leaves a connection open that it cannot log out.
+            with closing(server.sock), server:
                 server.login(found.user, found.password)
                 _checked(server.select(f'"{found.folder}"'))
                 return self._read(server, found, at)
@@ -95,13 +102,16 @@ class Replies:
         for number in sorted(each for each in map(int, numbers) if each > last):
             if monotonic() > end:
                 break
-            # Noted first: an email that ends this process is not read again. One that the server or the
-            # database did not let us read is; but a server that ends the connection does so once per email.
+            # Noted first: an email that ends this process is not read again. One that the server or
+            # the database did not let us read is; but a server that ends the connection does so
+            # once per email.
             try:
                 self._note(validity, number)
                 outcomes[self._outcome(server, number, at)] += 1
             except _CONNECTION_LOST as error:
-                if number != self._failed_at or isinstance(error, OperationalError | InterfaceError):
+                if number != self._failed_at or isinstance(
+                    error, OperationalError | InterfaceError
+                ):
                     self._failed_at = number
                     with suppress(OperationalError, InterfaceError):
                         self._note(validity, last)
@@ -110,7 +120,9 @@ class Replies:
         return outcomes
 
     def _note(self, validity: str, number: int) -> None:
-        """Remember and store until where the mailbox is read: a process that starts goes on there."""
+        """Remember and store until where the mailbox is read:
+        a process that starts goes on there.
+        """
         self._read_until = (validity, number)
         JobRun.objects.update_or_create(
             name=type(self).__name__, defaults={"position": f"{validity} {number}"}
@@ -124,7 +136,9 @@ class Replies:
         except _CONNECTION_LOST:
             raise
         except Exception as error:  # anybody can send anything
-            logger.warning("Email %d of REPLY_MAILBOX cannot be read: %s", number, type(error).__name__)
+            logger.warning(
+                "Email %d of REPLY_MAILBOX cannot be read: %s", number, type(error).__name__
+            )
             return "unreadable"
         return "other"
 
@@ -152,15 +166,23 @@ def _checked(answer: tuple[str, list]) -> list:
 
 
 def record_reply(content: bytes, *, base_url: str = "", at: datetime) -> bool:
-    """Record the answer in an email. Return False if it has none: not of a participant of a known interview
-    that is not cancelled, or about an earlier time than the latest invitation."""
+    """Record the answer in an email. Return False if it has none: not of a participant of a known
+    interview that is not cancelled, or about an earlier time than the latest invitation.
+    """
     for answer in answers(content):
         if answer.status not in Participant.Reply.values or not answer.status:
             continue
         address = folded_address(answer.address)
         rows = Participant.objects.filter(entry__uid=answer.uid, entry__is_cancelled=False)
-        for each in rows.filter(sequence__lte=answer.sequence).select_related("entry__application", "user"):
+        for each in rows.filter(sequence__lte=answer.sequence).select_related(
+            "entry__application", "user"
+        ):
             if folded_address(each.address) == address:
-                reply(participant=each, reply=Participant.Reply(answer.status), base_url=base_url, at=at)
+                reply(
+                    participant=each,
+                    reply=Participant.Reply(answer.status),
+                    base_url=base_url,
+                    at=at,
+                )
                 return True
     return False

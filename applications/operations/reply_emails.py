@@ -1,8 +1,9 @@
 """The answer in an email of a calendar program (RFC 5546, 3.2.3).
 
-Anybody can send anything, so all that is read is bounded, and costs time in proportion to its length.
-Python's email parser is not used: it recurses into each part, looks for each boundary in each line, and
-parses each header. Of the calendar, only the lines that say who answered what are parsed.
+Anybody can send anything, so all that is read is bounded, and costs time in proportion to its
+length. Python's email parser is not used: it recurses into each part, looks for each boundary in
+each line, and parses each header. Of the calendar, only the lines that say who answered what are
+parsed.
 """
 
 import re
@@ -36,7 +37,9 @@ def answers(content: bytes) -> Iterator[CalendarReply]:
 
 def _calendars(content: bytes) -> Iterator[bytes]:
     """Yield the calendars, in whichever part of a part they are."""
-    names = [re.escape(quoted or plain) for quoted, plain in _BOUNDARY.findall(content)[:BOUNDARIES_MAX]]
+    names = [
+        re.escape(quoted or plain) for quoted, plain in _BOUNDARY.findall(content)[:BOUNDARIES_MAX]
+    ]
     for part in re.split(rb"(?m)^--(?:%b)(?:--)?[ \t]*+\r?$" % b"|".join(names), content):
         head, *body = re.split(rb"\r?\n\r?\n", part.lstrip(), maxsplit=1)
         if body and _CALENDAR.search(head):
@@ -47,7 +50,9 @@ def _calendars(content: bytes) -> Iterator[bytes]:
 
 
 def _answer(calendar: bytes) -> CalendarReply | None:
-    """Return the answer in a calendar. None if it is about no interview of ours, or of several people."""
+    """Return the answer in a calendar.
+    None if it is about no interview of ours, or of several people.
+    """
     found, depth = {}, 0
     for line in _LINE.finditer(re.sub(r"\r?\n[ \t]", "", calendar.decode("utf-8-sig", "replace"))):
         name = line[1].upper()

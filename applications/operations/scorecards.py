@@ -19,16 +19,19 @@ def takes_part(user: User, application: Application) -> bool:
 
 
 def may_see_all(user: User, application: Application, cards: Sequence[Scorecard]) -> bool:
-    """Return whether `user` may see the sent ones of `cards`, all scorecards of `application`. Who takes part
-    in an interview sees them only after sending an own one, so that they do not influence it."""
+    """Return whether `user` may see the sent ones of `cards`, all scorecards of `application`. Who
+    takes part in an interview sees them only after sending an own one, so that they do not
+    influence it.
+    """
     own = [card for card in cards if card.author_id == user.pk]
     return any(card.sent_at for card in own) or not (own or takes_part(user, application))
 
 
 def save_card(*, card: Scorecard, is_sent: bool, at: datetime) -> Scorecard:
-    """Store the recommendation, scores and text of `card`, which may be new, and send it if it `is_sent`.
-    Return the stored one. Raise SentError if it was sent before, and Application.DoesNotExist or
-    HistoryEntry.DoesNotExist if that was deleted meanwhile."""
+    """Store the recommendation, scores and text of `card`, which may be new, and send it if it
+    `is_sent`. Return the stored one. Raise SentError if it was sent before, and
+    Application.DoesNotExist or HistoryEntry.DoesNotExist if that was deleted meanwhile.
+    """
     with transaction.atomic():
         # Of two requests, the second one waits here, and finds the card of the first one.
         Application.objects.select_for_update(of=("self",)).get(pk=card.application_id)
@@ -37,7 +40,11 @@ def save_card(*, card: Scorecard, is_sent: bool, at: datetime) -> Scorecard:
         stored = Scorecard.same_as(card) or card
         if stored.sent_at:
             raise SentError
-        stored.recommendation, stored.scores, stored.text = card.recommendation, card.scores, card.text
+        stored.recommendation, stored.scores, stored.text = (
+            card.recommendation,
+            card.scores,
+            card.text,
+        )
         stored.sent_at = at if is_sent else None
         stored.save()
     return stored

@@ -1,7 +1,7 @@
 """Times that applicants choose from: offering them, and choosing one.
 
-Choosing locks the set, then its colleagues in order, then the application. So two applicants cannot get one
-time, nor two times of one colleague that overlap.
+Choosing locks the set, then its colleagues in order, then the application. So two applicants cannot
+get one time, nor two times of one colleague that overlap.
 """
 
 import secrets
@@ -17,7 +17,15 @@ from django.db.models import Q, QuerySet
 
 from applications.mail.interviews import queue_offer
 from applications.mail.outbox import planned
-from applications.models import Application, HistoryEntry, Message, Offer, Participant, Slot, SlotSet
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Message,
+    Offer,
+    Participant,
+    Slot,
+    SlotSet,
+)
 from applications.operations.interviews import InterviewPlan, save_interview
 
 SLOTS_MAX = 40
@@ -33,8 +41,9 @@ class ChoiceClosedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class OfferedTimes:
-    """The times `starts` of `slot_set`, which is new, for interviews with `colleagues`. They are offered to
-    `applications` of its vacancy."""
+    """The times `starts` of `slot_set`, which is new, for interviews with `colleagues`. They are
+    offered to `applications` of its vacancy.
+    """
 
     slot_set: SlotSet
     starts: Sequence[datetime]
@@ -43,8 +52,9 @@ class OfferedTimes:
 
 
 def offer_slots(times: OfferedTimes, *, base_url: str = "", at: datetime) -> list[int]:
-    """Offer `times`. Each of the applications gets an email; those without an address or withdrawn get none
-    and no offer. Return the ids of the others."""
+    """Offer `times`. Each of the applications gets an email; those without an address or withdrawn
+    get none and no offer. Return the ids of the others.
+    """
     slot_set = times.slot_set
     with transaction.atomic():
         rows = Application.objects.filter(
@@ -67,15 +77,18 @@ def planned_offers(times: OfferedTimes, *, base_url: str = "", at: datetime) -> 
 
 
 def open_offers(application: Application, *, at: datetime) -> QuerySet[Offer]:
-    """Return the offers of `application` in which a time can be chosen at `at`, or is chosen and to come."""
+    """Return the offers of `application` in which a time can be chosen at `at`, or is chosen and to
+    come.
+    """
     is_open = Q(entry=None, set__closes_at__gt=at) | Q(entry__planned_at__gt=at)
     rows = Offer.objects.filter(is_open, application=application)
     return rows.select_related("set", "entry", "slot").order_by("pk")
 
 
 def free_slots(slot_set: SlotSet, *, at: datetime) -> list[Slot]:
-    """Return the times of `slot_set` that can be chosen at `at`. Those at which a colleague has another
-    interview are left out."""
+    """Return the times of `slot_set` that can be chosen at `at`. Those at which a colleague has
+    another interview are left out.
+    """
     earliest = at + timedelta(hours=slot_set.notice_hours)
     slots = list(slot_set.slots.filter(offer=None, starts_at__gt=earliest))
     if not slots:
@@ -101,12 +114,15 @@ def is_changeable(offer: Offer, *, at: datetime) -> bool:
 
 
 def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> HistoryEntry:
-    """Give `slot` to `offer`, instead of the one that it had, and schedule the interview. Raise TakenError,
-    ClosedError, or Offer.DoesNotExist if the offer was withdrawn."""
+    """Give `slot` to `offer`, instead of the one that it had, and schedule the interview. Raise
+    TakenError, ClosedError, or Offer.DoesNotExist if the offer was withdrawn.
+    """
     with transaction.atomic():
         slot_set = SlotSet.objects.select_for_update().get(pk=offer.set_id)
         colleagues = list(
-            User.objects.filter(pk__in=slot_set.colleagues.values("pk")).order_by("pk").select_for_update()
+            User.objects.filter(pk__in=slot_set.colleagues.values("pk"))
+            .order_by("pk")
+            .select_for_update()
         )
         Application.objects.select_for_update().get(pk=offer.application_id)
         offer = Offer.objects.select_related("set", "entry").get(pk=offer.pk)
@@ -118,7 +134,9 @@ def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> His
         Slot.objects.filter(offer=offer).update(offer=None)
         if not Slot.objects.filter(pk=slot.pk, offer=None).update(offer=offer):
             raise TakenError
-        entry = offer.entry or HistoryEntry(application_id=offer.application_id, uid=secrets.token_hex(16))
+        entry = offer.entry or HistoryEntry(
+            application_id=offer.application_id, uid=secrets.token_hex(16)
+        )
         others = _interviews_of(colleagues).exclude(pk=entry.pk)
         if others.filter(ends_at__gt=starts_at, planned_at__lt=ends_at).exists():
             raise TakenError

@@ -1,5 +1,6 @@
-"""Creating applications and moving them between stages. Each move is recorded with author and time, and
-cancels the emails about an earlier move that the applicant does not see yet."""
+"""Creating applications and moving them between stages. Each move is recorded with author and time,
+and cancels the emails about an earlier move that the applicant does not see yet.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -19,9 +20,12 @@ from applications.querysets import ApplicationQuerySet, phone_digits
 from vacancies.models import Vacancy
 
 
-def create_application(*, user: User | None, vacancy: Vacancy, at: datetime, **values: object) -> Application:
-    """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the first
-    stage. `values` are other columns."""
+def create_application(
+    *, user: User | None, vacancy: Vacancy, at: datetime, **values: object
+) -> Application:
+    """Create the application of `user` (None: of nobody yet) to `vacancy`, received at `at`, in the
+    first stage. `values` are other columns.
+    """
     values["phone_digits"] = phone_digits(str(values.get("phone", "")))
     with transaction.atomic(savepoint=False):
         application = Application.objects.create(
@@ -34,10 +38,12 @@ def create_application(*, user: User | None, vacancy: Vacancy, at: datetime, **v
 
 @dataclass(frozen=True, kw_only=True)
 class Move:
-    """A move to `stage` at `at`, by `author` (None: by the system or the applicant), for a `reason`.
-    `is_known`: the applicants know it already, so it has no embargo. `sends_email`: applicants who did not
-    withdraw get the email of the stage, with links below `base_url`. `cancels_interviews`: the coming ones
-    are cancelled at once."""
+    """A move to `stage` at `at`, by `author` (None: by the system or the applicant), for a
+    `reason`.
+    `is_known`: the applicants know it already, so it has no embargo. `sends_email`: applicants who
+    did not withdraw get the email of the stage, with links below `base_url`. `cancels_interviews`:
+    the coming ones are cancelled at once.
+    """
 
     stage: Stage
     author: User | None
@@ -50,17 +56,19 @@ class Move:
 
 
 def move(applications: ApplicationQuerySet, wanted: Move) -> tuple[list[int], list[int]]:
-    """Move `applications`. Return the ids of those that were moved, and of those that were in the stage
-    already. Moving a withdrawn application reopens it.
+    """Move `applications`. Return the ids of those that were moved, and of those that were in the
+    stage already. Moving a withdrawn application reopens it.
 
-    A change has the time of the move, or that of the previous change if it is later: the application may have
-    been moved while this call waited for its lock, or by a node whose clock is ahead.
+    A change has the time of the move, or that of the previous change if it is later: the
+    application may have been moved while this call waited for its lock, or by a node whose clock is
+    ahead.
     """
     stage, at = wanted.stage, wanted.at
     with transaction.atomic():
         rows = applications.order_by("pk").select_for_update(of=("self",))
         locked = list(rows.values_list("pk", flat=True))
-        # A second statement: a subquery in the FOR UPDATE statement reads data from before the wait.
+        # A second statement: a subquery in the FOR UPDATE statement reads data from before the
+        # wait.
         current = Application.objects.filter(pk__in=locked).with_stage().order_by("pk")
         changes: list[StageChange] = []
         unchanged: list[int] = []
@@ -93,14 +101,23 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> tuple[list[int], li
     return moved, unchanged
 
 
-def move_if_unchanged(seen: dict[int, int | None], wanted: Move) -> tuple[list[int], list[int], list[int]]:
-    """Move the applications `seen`, whose values are the ids of the latest stage change that the author
-    knows. Return the ids of the applications that were moved, of those that were in the stage already, and of
-    those that somebody else moved in the meantime: these are not moved."""
+def move_if_unchanged(
+    seen: dict[int, int | None], wanted: Move
+) -> tuple[list[int], list[int], list[int]]:
+    """Move the applications `seen`, whose values are the ids of the latest stage change that the
+    author knows. Return the ids of the applications that were moved, of those that were in the
+    stage already, and of those that somebody else moved in the meantime: these are not moved.
+    """
     with transaction.atomic():
-        rows = Application.objects.filter(pk__in=list(seen)).order_by("pk").select_for_update(of=("self",))
+        rows = (
+            Application.objects.filter(pk__in=list(seen))
+            .order_by("pk")
+            .select_for_update(of=("self",))
+        )
         locked = list(rows.values_list("pk", flat=True))
-        current: Any = Application.objects.filter(pk__in=locked).order_by().with_stage().with_latest_change()
+        current: Any = (
+            Application.objects.filter(pk__in=locked).order_by().with_stage().with_latest_change()
+        )
         elsewhere = {
             pk
             for pk, stage_id, change in current.values_list("pk", "stage_id", "change_id")
@@ -124,17 +141,20 @@ def current_changes(applications: Collection[int]) -> dict[int, StageChange]:
 def undo_moves(
     change_ids: Collection[int], *, author: User | None, at: datetime
 ) -> tuple[list[int], list[int]]:
-    """Undo the stage changes `change_ids`: move each application back to its previous stage. Return the ids
-    of the applications that were moved back, and of those that were not.
+    """Undo the stage changes `change_ids`: move each application back to its previous stage. Return
+    the ids of the applications that were moved back, and of those that were not.
 
-    A change can be undone before the applicant sees it (`visible_at`), as long as it is the latest one and
-    not the first one. Applicants see neither the change nor its undoing: the status of the previous stage
-    appears when it would have appeared anyway. A change back without an embargo would show a rejection early.
+    A change can be undone before the applicant sees it (`visible_at`), as long as it is the latest
+    one and not the first one. Applicants see neither the change nor its undoing: the status of the
+    previous stage appears when it would have appeared anyway. A change back without an embargo
+    would show a rejection early.
     """
     wanted = set(change_ids)
     with transaction.atomic(savepoint=False):
         named = StageChange.objects.filter(pk__in=wanted).order_by().values("application")
-        rows = Application.objects.filter(pk__in=named).order_by("pk").select_for_update(of=("self",))
+        rows = (
+            Application.objects.filter(pk__in=named).order_by("pk").select_for_update(of=("self",))
+        )
         locked = list(rows.values_list("pk", flat=True))
         changes: dict[int, list[StageChange]] = defaultdict(list)
         for change in StageChange.objects.filter(application__in=locked).select_related("stage"):
@@ -146,7 +166,9 @@ def undo_moves(
                 undone_at = max(at, changes[pk][-1].at)
                 before = {"stage": kept[-2].stage, "reason_id": kept[-2].reason_id}
                 added.append(
-                    StageChange(application_id=pk, author=author, at=undone_at, is_undo=True, **before)
+                    StageChange(
+                        application_id=pk, author=author, at=undone_at, is_undo=True, **before
+                    )
                 )
         StageChange.objects.bulk_create(added)
         undone = [change.application_id for change in added]

@@ -26,7 +26,13 @@ from applications.submissions.files import FileError, StoredFiles, sha256_of, st
 from applications.submissions.forms import ServedForm, had_same_consent
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
-from applications.submissions.validation import AnswerError, cleaned, field_errors, file_fields, pointer
+from applications.submissions.validation import (
+    AnswerError,
+    cleaned,
+    field_errors,
+    file_fields,
+    pointer,
+)
 from forms_structure.choices import FieldRole
 from forms_structure.structure import HONEYPOT
 from jobsite.db.transactions import retry_on_conflict
@@ -45,11 +51,14 @@ __all__ = [
     "submit_application",
 ]
 
-REPEATED_WITHIN = timedelta(days=1)  # an equal submission from the same address is the same application
+# An equal submission from the same address is the same application.
+REPEATED_WITHIN = timedelta(days=1)
 
 
 class ClosedError(Exception):
-    """The vacancy takes no applications: its form asks for no e-mail address, or it has an `apply_url`."""
+    """The vacancy takes no applications:
+    its form asks for no e-mail address, or it has an `apply_url`.
+    """
 
 
 class UnknownPartError(Exception):
@@ -61,11 +70,18 @@ class UnknownPartError(Exception):
 
 
 class SubmissionError(Exception):
-    """The submission is invalid. `is_form_changed`: because the form changed since the applicant loaded it.
-    `status` is 422, or 413, 415 or 503 for a file. Messages are in `language`, that of the form."""
+    """The submission is invalid. `is_form_changed`: because the form changed since the applicant
+    loaded it. `status` is 422, or 413, 415 or 503 for a file. Messages are in `language`, that of
+    the form.
+    """
 
     def __init__(
-        self, errors: list[AnswerError], *, language: str, status: int = 422, is_form_changed: bool = False
+        self,
+        errors: list[AnswerError],
+        *,
+        language: str,
+        status: int = 422,
+        is_form_changed: bool = False,
     ) -> None:
         self.errors, self.language = errors, language
         self.status, self.is_form_changed = status, is_form_changed
@@ -74,10 +90,12 @@ class SubmissionError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """An attempt to apply for `vacancy`, which comes from `Vacancy.objects.with_form()` and is published at
-    the time of the request. The applicant filled in `form_version` of its `form`: `values` and `files`, by
-    field name. `user` is an account or None, `source` says where the applicant came from, and `key` is an
-    Idempotency-Key or "". If `is_proof_required`, `solution` has to be an ALTCHA payload."""
+    """An attempt to apply for `vacancy`, which comes from `Vacancy.objects.with_form()` and is
+    published at the time of the request. The applicant filled in `form_version` of its `form`:
+    `values` and `files`, by field name. `user` is an account or None, `source` says where the
+    applicant came from, and `key` is an Idempotency-Key or "". If `is_proof_required`, `solution`
+    has to be an ALTCHA payload.
+    """
 
     vacancy: Vacancy
     form: ServedForm
@@ -92,11 +110,11 @@ class Attempt:
 
 
 def submit_application(attempt: Attempt, *, base_url: str = "", at: datetime) -> Application:
-    """Store the submission of `attempt`, made at `at`, and return its application; of an equal earlier one,
-    that application. Links in emails are below `base_url`.
+    """Store the submission of `attempt`, made at `at`, and return its application; of an equal
+    earlier one, that application. Links in emails are below `base_url`.
 
-    Raise ClosedError, UnknownPartError, SubmissionError, ProofRequiredError, KeyInUseError or KeyReusedError;
-    then nothing is stored.
+    Raise ClosedError, UnknownPartError, SubmissionError, ProofRequiredError, KeyInUseError or
+    KeyReusedError; then nothing is stored.
     """
     if not attempt.form.accepts_applications:
         raise ClosedError
@@ -117,11 +135,14 @@ def submit_application(attempt: Attempt, *, base_url: str = "", at: datetime) ->
 def find_repeated(
     vacancy: int, document: JsonObject, files: Mapping[str, File], *, key: str, at: datetime
 ) -> Application | None:
-    """Return the application that the same request with `key` created within a day before `at`, whether the
-    vacancy with this id is still published or not. None if its content was another."""
+    """Return the application that the same request with `key` created within a day before `at`,
+    whether the vacancy with this id is still published or not. None if its content was another.
+    """
     values = _without_empty_honeypot(document["values"])
     content = _content(
-        idempotency.digest(values, sha256_of(files)), document["version"], document.get("source", "")
+        idempotency.digest(values, sha256_of(files)),
+        document["version"],
+        document.get("source", ""),
     )
     with suppress(KeyReusedError):
         return idempotency.find(vacancy, key, content, at=at)
@@ -138,10 +159,14 @@ def _content(fingerprint: str, form_version: str, source: str) -> str:
 
 
 def _submit(attempt: Attempt, *, base_url: str, at: datetime) -> Application:
-    """Create the application. Raise IntegrityError if the vacancy, account or snapshot was deleted."""
+    """Create the application. Raise IntegrityError if the vacancy, account or
+    snapshot was deleted.
+    """
     vacancy, key = attempt.vacancy, attempt.key
     hashes = sha256_of(attempt.files)
-    content = _content(idempotency.digest(attempt.values, hashes), attempt.form_version, attempt.source)
+    content = _content(
+        idempotency.digest(attempt.values, hashes), attempt.form_version, attempt.source
+    )
     attempt = replace(attempt, values=cleaned(attempt.form, attempt.values))
     fingerprint = idempotency.digest(attempt.values, hashes)
     stored, is_written = StoredFiles(), False
@@ -170,8 +195,8 @@ def _submit(attempt: Attempt, *, base_url: str, at: datetime) -> Application:
                     idempotency.record(vacancy, key, content, application, at=at)
                 is_written = True
     except BaseException as error:
-        # A connection that is lost during the COMMIT leaves it open whether the rows exist. Then the files
-        # are kept; clean_media deletes those without a row.
+        # A connection that is lost during the COMMIT leaves it open whether the rows exist. Then
+        # the files are kept; clean_media deletes those without a row.
         if not (is_written and isinstance(error, OperationalError | InterfaceError)):
             stored.discard()
         raise
@@ -216,13 +241,18 @@ def _earlier(vacancy: Vacancy, address: str) -> list[_Earlier]:
 
 
 def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> Application | None:
-    """Return the application with an equal submission in the last day. One that was withdrawn does not count:
-    its applicant applies again."""
+    """Return the application with an equal submission in the last day. One that was withdrawn does
+    not count: its applicant applies again.
+    """
     for each in earlier_ones:
         is_recent = each.created_at > at - REPEATED_WITHIN
         if each.fingerprint == fingerprint and is_recent and each.withdrawn_at is None:
             # None if it was erased meanwhile
-            return Application.objects.select_related("submission__snapshot").filter(pk=each.pk).first()
+            return (
+                Application.objects.select_related("submission__snapshot")
+                .filter(pk=each.pk)
+                .first()
+            )
     return None
 
 
@@ -234,7 +264,8 @@ def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application
     is_spontaneous = Requisition.takes_open_applications(attempt.vacancy)
 
     def make() -> Application:
-        # An account has one application to a vacancy at a time; references are random. Either can conflict.
+        # An account has one application to a vacancy at a time; references are random. Either can
+        # conflict.
         return create_application(
             user=attempt.user,
             vacancy=attempt.vacancy,

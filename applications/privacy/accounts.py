@@ -9,11 +9,14 @@ from django.contrib.sessions.models import Session
 from django.utils.http import base36_to_int
 
 CHUNK = 500
-PENDING = "account_login"  # session key of django-allauth for a sign-in that waits for its second factor
+# Session key of django-allauth for a sign-in that waits for its second factor.
+PENDING = "account_login"
 
 
 class NoSuchAccountError(Exception):
-    """There is no account of this name. The message does not contain it, because messages are logged."""
+    """There is no account of this name.
+    The message does not contain it, because messages are logged.
+    """
 
 
 class StaffAccountError(Exception):

@@ -89,9 +89,10 @@ logger = logging.getLogger(__name__)
 
 
 def delete_applications(pks: Iterable[int]) -> Counter[str]:
-    """Delete the applications `pks` with everything that belongs to them, and their entries in the admin's
-    log. Their files are deleted after the commit: a crash leaves files without a row, which clean_media
-    deletes."""
+    """Delete the applications `pks` with everything that belongs to them, and their entries in the
+    admin's log. Their files are deleted after the commit: a crash leaves files without a row, which
+    clean_media deletes.
+    """
     wanted = list(pks)
     counts: Counter[str] = Counter()
     for start in range(0, len(wanted), BATCH):
@@ -115,7 +116,9 @@ def _delete_files(paths: list[str]) -> None:
         try:
             delete_files([path])
         except OSError as error:  # the rows are deleted already
-            logger.error("A file of an applicant is left for clean_media: %s.", type(error).__name__)
+            logger.error(
+                "A file of an applicant is left for clean_media: %s.", type(error).__name__
+            )
 
 
 def delete_account(user: User, sessions: Mapping[int, list[str]]) -> Counter[str]:
@@ -144,8 +147,10 @@ def delete_sign_ins(user: User | None = None, address: str = "") -> int:
 
 
 def typed_by(user: User | None = None, address: str = "") -> Q:
-    """Match failed sign-ins with the name or address of `user`, or with `address`, typed as a name; but not
-    those with a name or address of another account: they are that account's, and count for its lockout."""
+    """Match failed sign-ins with the name or address of `user`, or with `address`, typed as a name;
+    but not those with a name or address of another account: they are that account's, and count for
+    its lockout.
+    """
     names = {user.get_username(), user.email} if user else set()
     others = User._default_manager.exclude(pk__in=[user.pk] if user else [])
     typed = Q(pk__in=[])

@@ -16,27 +16,32 @@ from applications.privacy.accounts import (
     StaffAccountError,
     sessions_by_account,
 )
-from applications.privacy.deletion import BATCH, delete_account, delete_applications, delete_sign_ins
+from applications.privacy.deletion import (
+    BATCH,
+    delete_account,
+    delete_applications,
+    delete_sign_ins,
+)
 from applications.querysets import accounts_with, folded_address
 
 
 def erase(
     *, user: User | None = None, address: str = "", is_logged: bool = True, has_alerts: bool = True
 ) -> Counter[str]:
-    """Delete an applicant: the account `user` with its applications, and all applications that were sent from
-    the e-mail address `address`, in whichever account they are. If `has_alerts`, also the job alerts of the
-    address, of that of the account, and of those that its applications proved. Return the number of deleted
-    rows by kind.
+    """Delete an applicant: the account `user` with its applications, and all applications that were
+    sent from the e-mail address `address`, in whichever account they are. If `has_alerts`, also the
+    job alerts of the address, of that of the account, and of those that its applications proved.
+    Return the number of deleted rows by kind.
 
-    `address` has to be proven: the caller knows that its mailbox is the applicant's. No text is searched for
-    names and addresses, because applicants choose these (docs/decisions.md #236).
+    `address` has to be proven: the caller knows that its mailbox is the applicant's. No text is
+    searched for names and addresses, because applicants choose these (docs/decisions.md #236).
 
     If `is_logged`, anonymous hashes are recorded: an older backup still contains the applicant (see
     `erase_again`). Raise OSError if they cannot be; then nothing is erased.
 
-    The access log of the applications is kept: it has application ids, which no longer lead to a person.
-    Raise StaffAccountError for an account of the admin, ProtectedError if other rows refer to the account,
-    and NoSuchAccountError if it was erased meanwhile.
+    The access log of the applications is kept: it has application ids, which no longer lead to a
+    person. Raise StaffAccountError for an account of the admin, ProtectedError if other rows refer
+    to the account, and NoSuchAccountError if it was erased meanwhile.
     """
     with transaction.atomic():
         user = _locked(user) if user else None
@@ -50,7 +55,9 @@ def erase(
         counts["failed_sign_ins"] += delete_sign_ins(address=address)
         if has_alerts:
             proven = {each.email_folded for each in applications if each.verified_at}
-            addresses = proven | {folded_address(each) for each in (address, user.email if user else "")}
+            addresses = proven | {
+                folded_address(each) for each in (address, user.email if user else "")
+            }
             alerts = _delete_alerts(JobAlert.objects.filter(address_folded__in=addresses - {""}))
             counts["job_alerts"] = len(alerts)
             digests += alerts
@@ -60,14 +67,17 @@ def erase(
 
 
 def erase_alert(alert: JobAlert) -> None:
-    """Delete `alert` with its emails, and record it as `erase` does: a restore must not bring it back."""
+    """Delete `alert` with its emails, and record it as `erase` does:
+    a restore must not bring it back.
+    """
     with transaction.atomic():
         erasures.record(_delete_alerts(JobAlert.objects.filter(pk=alert.pk)))
 
 
 def erase_application(*, application: Application) -> Counter[str]:
-    """Delete one application, as its applicant asked. If it is all that is stored of a mailbox, delete its
-    failed sign-ins too. Return the number of deleted rows by kind."""
+    """Delete one application, as its applicant asked. If it is all that is stored of a mailbox,
+    delete its failed sign-ins too. Return the number of deleted rows by kind.
+    """
     with transaction.atomic():
         found = _lock(Q(pk=application.pk))
         if not found:
@@ -82,15 +92,19 @@ def erase_application(*, application: Application) -> Counter[str]:
 
 
 def erase_again(folder: Path | None = None) -> Counter[str] | None:
-    """Erase the recorded accounts and applications again, after a restore of an archive in `folder`. Return
-    how many accounts were erased, how many were kept because other rows refer to them, and how many
-    applications of others and job alerts were erased; None if nothing is recorded. A newer account of
-    the same name, and a newer application from the same address, are not erased."""
+    """Erase the recorded accounts and applications again, after a restore of an archive in
+    `folder`. Return how many accounts were erased, how many were kept because other rows refer to
+    them, and how many applications of others and job alerts were erased; None if nothing is
+    recorded. A newer account of the same name, and a newer application from the same address, are
+    not erased.
+    """
     digests = erasures.recorded(folder)
     if not digests:
         return None
     counts: Counter[str] = Counter(erased=0, kept=0, applications=0, job_alerts=0)
-    for pk, joined in User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator():
+    for pk, joined in (
+        User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator()
+    ):
         if _digest(pk, joined) in digests:
             try:
                 # it is in the log already, with the alerts that it had
@@ -134,9 +148,14 @@ def _digest(pk: int, joined: datetime) -> str:
 
 
 def _digest_of(application: Application) -> str:
-    """Return a hash that identifies an application only to those who have its row. It is the row that is
-    recorded, not the address: whoever applies again after an erasure is not erased by a restore."""
-    key = f"application {application.pk} {_exact(application.created_at)} {application.reference or ''}"
+    """Return a hash that identifies an application only to those who have its row. It is the row
+    that is recorded, not the address: whoever applies again after an erasure is not erased by a
+    restore.
+    """
+    key = (
+        f"application {application.pk} {_exact(application.created_at)} "
+        f"{application.reference or ''}"
+    )
     return sha256(key.encode()).hexdigest()
 
 

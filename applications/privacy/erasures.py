@@ -1,8 +1,8 @@
 """The record of erasures, from which `restore` erases again what a backup still contains.
 
-It is a table, so that all nodes share it, with the transaction of the erasure. `backup` copies it to a file
-beside the archives, and `restore` keeps the rows of the database that it replaces. ERASURE_LOG is one more
-copy, which is written at once.
+It is a table, so that all nodes share it, with the transaction of the erasure. `backup` copies it
+to a file beside the archives, and `restore` keeps the rows of the database that it replaces.
+ERASURE_LOG is one more copy, which is written at once.
 """
 
 import os
@@ -19,8 +19,9 @@ COPY = "erased"  # the file beside the archives; lines of the time and digests
 
 
 def record(digests: Iterable[str]) -> None:
-    """Add `digests`, within the transaction that erases their rows: what cannot be recorded is not erased.
-    Raise OSError."""
+    """Add `digests`, within the transaction that erases their rows: what cannot be recorded is not
+    erased. Raise OSError.
+    """
     found = list(digests)
     _add(found)
     if settings.ERASURE_LOG:
@@ -36,7 +37,9 @@ def copy(folder: Path) -> None:
 
 
 def recorded(folder: Path | None = None) -> set[str]:
-    """Return all digests of the table, ERASURE_LOG and the file in `folder`, and add them to the table."""
+    """Return all digests of the table, ERASURE_LOG and the file in `folder`, and add them to the
+    table.
+    """
     files = [Path(settings.ERASURE_LOG)] if settings.ERASURE_LOG else []
     files += [folder / COPY] if folder else []
     of_files = {digest for file in files for digest in _read(file)}

@@ -53,12 +53,12 @@ def export(
     is_own: bool = False,
     has_content: bool = False,
 ) -> JsonObject:
-    """Return all data about the account `user`, and about the applications and job alerts of `address`.
-    Secrets and hashes of secrets are omitted. Internal stages are exported as the statuses that the applicant
-    sees. `has_content`: with the content of files, in base64.
+    """Return all data about the account `user`, and about the applications and job alerts of
+    `address`. Secrets and hashes of secrets are omitted. Internal stages are exported as the
+    statuses that the applicant sees. `has_content`: with the content of files, in base64.
 
-    The access log records the export, unless it `is_own`: the applicant's own download. That one has only
-    what applicants see on the site, without recruiters' notes (docs/decisions.md #163).
+    The access log records the export, unless it `is_own`: the applicant's own download. That one
+    has only what applicants see on the site, without recruiters' notes (docs/decisions.md #163).
     """
     own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
     rows = Application.objects.filter(own | Q(user=user) if user else own).newest_first()
@@ -72,16 +72,31 @@ def export(
     if address:
         data["job_alerts"] = _alerts(address)
     if not is_own:
-        AccessLog.objects.bulk_create(AccessLog(application=pk, action=Access.EXPORT, at=now) for pk in pks)
+        AccessLog.objects.bulk_create(
+            AccessLog(application=pk, action=Access.EXPORT, at=now) for pk in pks
+        )
         data["accesses"] = [
-            {"application": access.application, "action": access.get_action_display(), "at": access.at}
+            {
+                "application": access.application,
+                "action": access.get_action_display(),
+                "at": access.at,
+            }
             for access in AccessLog.objects.filter(application__in=pks).order_by("at", "pk")
         ]
     return data
 
 
 def _alerts(address: str) -> list[JsonObject]:
-    names = ("address", "query", "language", "frequency", "created_at", "confirmed_at", "told_at", "ends_at")
+    names = (
+        "address",
+        "query",
+        "language",
+        "frequency",
+        "created_at",
+        "confirmed_at",
+        "told_at",
+        "ends_at",
+    )
     rows = JobAlert.objects.filter(address_folded=folded_address(address)).select_related("brand")
     return [
         {name: getattr(alert, name) for name in names}
@@ -114,11 +129,15 @@ def _account(user: User) -> JsonObject:
 
 
 def _credentials(user: User | None, address: str) -> JsonObject:
-    attempts = (row for model in SIGN_INS for row in model._default_manager.filter(typed_by(user, address)))
+    attempts = (
+        row for model in SIGN_INS for row in model._default_manager.filter(typed_by(user, address))
+    )
     sessions = sessions_by_account().get(user.pk, []) if user else []
     changes = LogEntry.objects.filter(log_entries_about(User, [user.pk] if user else []))
     return {
-        "tokens": list(Token.objects.filter(user=user).order_by("created").values("created", "expiry"))
+        "tokens": list(
+            Token.objects.filter(user=user).order_by("created").values("created", "expiry")
+        )
         if user
         else [],
         "sessions": list(
@@ -126,7 +145,8 @@ def _credentials(user: User | None, address: str) -> JsonObject:
         ),
         "changes_of_account": list(changes.order_by("action_time").values("action_time")),
         "failed_sign_ins": [
-            {"at": row.attempt_time, "address": row.ip_address, "browser": row.user_agent} for row in attempts
+            {"at": row.attempt_time, "address": row.ip_address, "browser": row.user_agent}
+            for row in attempts
         ],
     }
 
@@ -156,7 +176,10 @@ def _application(
         "verified_at": application.verified_at,
         "withdrawn_at": application.withdrawn_at,
         "statuses": [
-            {"at": min(change.visible_at, now), "status": change.stage.status.label(site_language())}
+            {
+                "at": min(change.visible_at, now),
+                "status": change.stage.status.label(site_language()),
+            }
             for change in visible
         ],
         "history": _history(application, is_own),
@@ -174,7 +197,9 @@ def _application(
         data["owner"] = person(application.owner) if application.owner else None
         data["tags"] = [link.tag.name for link in application.tag_links.all()]
         data["origin"] = _origin(application)
-        data["notes"] = [{"at": note.created_at, "text": note.text} for note in application.notes.all()]
+        data["notes"] = [
+            {"at": note.created_at, "text": note.text} for note in application.notes.all()
+        ]
         data["scorecards"] = _scorecards(application)
     return data
 
@@ -211,7 +236,9 @@ def _origin(application: Application) -> JsonObject | None:
 
 def _consents(application: Application) -> list[JsonObject]:
     names = ("purpose", "text", "version", "asked_at", "due_on", "answered_at", "answer", "until")
-    return [{name: getattr(each, name) for name in names} for each in application.consent_requests.all()]
+    return [
+        {name: getattr(each, name) for name in names} for each in application.consent_requests.all()
+    ]
 
 
 def _history(application: Application, is_own: bool) -> list[JsonObject]:
@@ -233,9 +260,13 @@ def _submission(application: Application, has_content: bool) -> JsonObject | Non
     submission = getattr(application, "submission", None)
     if submission is None:
         return None
-    given = (answer for section in answers(submission) for answer in section.answers if answer.values)
+    given = (
+        answer for section in answers(submission) for answer in section.answers if answer.values
+    )
     return {
-        "answers": [{"field": each.name, "label": each.label, "values": each.values} for each in given],
+        "answers": [
+            {"field": each.name, "label": each.label, "values": each.values} for each in given
+        ],
         "values": submission.values,
         "files": [_file(file, has_content) for file in submission.files.all()],
         "source": submission.source,

@@ -1,5 +1,6 @@
-"""Texts about others that may mention a person. Erasures keep them, and `erase_applicant` lists them
-(docs/decisions.md #236)."""
+"""Texts about others that may mention a person. Erasures keep them, and `erase_applicant` lists
+them (docs/decisions.md #236).
+"""
 
 import json
 
@@ -24,8 +25,10 @@ _TEXTS: dict[str, tuple[type[Model], tuple[str, ...]]] = {
 
 
 def names_of(user: User | None, address: str) -> set[str]:
-    """Return the full names and e-mail addresses of the account `user`, and of the applications that were
-    sent from `address`. A first, last or user name alone is not one of them: it matches too much."""
+    """Return the full names and e-mail addresses of the account `user`, and of the applications
+    that were sent from `address`. A first, last or user name alone is not one of them: it matches
+    too much.
+    """
     names = {address}
     if user:
         names |= {user.email, _full(user.first_name, user.last_name)}
@@ -37,7 +40,9 @@ def names_of(user: User | None, address: str) -> set[str]:
 
 
 def possible_mentions(names: set[str]) -> dict[str, list[int]]:
-    """Return the ids of the rows that contain one of `names`, in any case, by kind: the first LISTED_MAX."""
+    """Return the ids of the rows that contain one of `names`, in any case, by kind:
+    the first LISTED_MAX.
+    """
     found = {}
     for kind, (model, fields) in _TEXTS.items():
         mentioned = Q(pk__in=[])

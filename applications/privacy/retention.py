@@ -37,7 +37,8 @@ from vacancies.models import Vacancy, purge_unsaved
 COLLEAGUE_MAIL_AGE = timedelta(days=30)  # mentions, digests, invitations: no data of applicants
 ALERT_MAIL_AGE = timedelta(days=7)  # there may be as many each day as alerts
 TOLD_AGE = timedelta(days=60)
-NOT_ASKED_AGE = timedelta(days=30)  # after the end of a job alert, whose owner the dispatcher asks at the end
+# After the end of a job alert, whose owner the dispatcher asks at the end.
+NOT_ASKED_AGE = timedelta(days=30)
 
 
 def has_own_periods() -> bool:
@@ -46,14 +47,14 @@ def has_own_periods() -> bool:
 
 
 def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
-    """Delete applications that did not change since `before`, or for the days of their vacancy if it has a
-    period of its own, and have no step and no choice of times that is not over; those of `not_permitted`;
-    applicants' accounts without applications that are as old; and what `purge_credentials` deletes. Return
-    the number of deleted rows by kind.
+    """Delete applications that did not change since `before`, or for the days of their vacancy if
+    it has a period of its own, and have no step and no choice of times that is not over; those of
+    `not_permitted`; applicants' accounts without applications that are as old; and what
+    `purge_credentials` deletes. Return the number of deleted rows by kind.
 
-    `before` is the begin of the site's period. If it is None, the site has none: only applications to
-    vacancies with their own period are deleted. Accounts with a role (staff, a group, a permission), a valid
-    token or other referring rows are kept.
+    `before` is the begin of the site's period. If it is None, the site has none: only applications
+    to vacancies with their own period are deleted. Accounts with a role (staff, a group, a
+    permission), a valid token or other referring rows are kept.
     """
     with transaction.atomic():
         coming = Q(planned_at__gte=now) | Q(ends_at__gte=now)
@@ -76,8 +77,10 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
 
 
 def not_permitted(now: datetime) -> QuerySet[Application]:
-    """Return the applications that colleagues added and that may not be stored any longer: the applicant was
-    asked for a consent and did not answer in time, or did not apply and was not told in time."""
+    """Return the applications that colleagues added and that may not be stored any longer: the
+    applicant was asked for a consent and did not answer in time, or did not apply and was not told
+    in time.
+    """
     unanswered = ConsentRequest.objects.filter(
         purpose=ConsentRequest.Purpose.APPLICATION, answer="", due_on__lt=timezone.localdate(now)
     )
@@ -91,13 +94,17 @@ def not_permitted(now: datetime) -> QuerySet[Application]:
 
 def _not_permitted(now: datetime) -> list[int]:
     """Return the ids of those, locked: the applicant may be answering."""
-    locked = Application.objects.filter(pk__in=list(not_permitted(now).values_list("pk", flat=True)))
+    locked = Application.objects.filter(
+        pk__in=list(not_permitted(now).values_list("pk", flat=True))
+    )
     list(locked.order_by("pk").select_for_update())
     return list(not_permitted(now).values_list("pk", flat=True))
 
 
 def _purge_accounts(before: datetime) -> Counter[str]:
-    """Delete the idle accounts. Return the number of deleted rows by kind, and of accounts that were kept."""
+    """Delete the idle accounts. Return the number of deleted rows by kind, and of accounts that
+    were kept.
+    """
     counts: Counter[str] = Counter()
     sessions = sessions_by_account()
     for user in list(_idle_accounts(before)):
@@ -114,7 +121,9 @@ def _purge_accounts(before: datetime) -> Counter[str]:
 
 def _is_old(before: datetime | None, now: datetime) -> Q:
     """Match applications whose retention period is over."""
-    periods = Vacancy.objects.exclude(applications_kept_days=None).order_by("applications_kept_days")
+    periods = Vacancy.objects.exclude(applications_kept_days=None).order_by(
+        "applications_kept_days"
+    )
     old = Q(vacancy__applications_kept_days=None, updated_at__lt=before) if before else Q(pk__in=[])
     for days in periods.values_list("applications_kept_days", flat=True).distinct():
         assert days is not None
@@ -123,16 +132,19 @@ def _is_old(before: datetime | None, now: datetime) -> Q:
 
 
 def purge_credentials(*, before: datetime | None = None, now: datetime) -> Counter[str]:
-    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to colleagues and
-    invitations that are older than COLLEAGUE_MAIL_AGE or `before`, emails of job alerts that are older than
-    ALERT_MAIL_AGE, job alerts that were not confirmed in time, or that nobody was asked about because the
-    career site is off, unsaved input of recruiters, and snapshots of forms without a submission. Return the
-    number of deleted rows by kind."""
+    """Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs, emails to
+    colleagues and invitations that are older than COLLEAGUE_MAIL_AGE or `before`, emails of job
+    alerts that are older than ALERT_MAIL_AGE, job alerts that were not confirmed in time, or that
+    nobody was asked about because the career site is off, unsaved input of recruiters, and
+    snapshots of forms without a submission. Return the number of deleted rows by kind.
+    """
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
         counts["sessions"] += Session.objects.filter(expire_date__lt=now).delete()[0]
         expired = now - settings.AXES_COOLOFF_TIME
-        counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(attempt_time__lt=expired).delete()[0]
+        counts["failed_sign_ins"] += axes.AccessAttempt.objects.filter(
+            attempt_time__lt=expired
+        ).delete()[0]
         keys = IdempotencyKey.objects.filter(created_at__lte=now - idempotency.KEY_AGE)
         counts["idempotency_keys"] = keys.delete()[0]
         counts["used_proofs"] = UsedProof.objects.filter(expires_at__lte=now).delete()[0]
@@ -142,7 +154,9 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         sent = Message.objects.filter(alert__isnull=False, finished_at__lt=now - ALERT_MAIL_AGE)
         counts["emails_of_alerts"] = sent.delete()[0]
         ended = Q(confirmed_at=None, ends_at__lt=now) | Q(ends_at__lt=now - NOT_ASKED_AGE)
-        counts["job_alerts"] = JobAlert.objects.filter(ended).delete()[1].get(JobAlert._meta.label, 0)
+        counts["job_alerts"] = (
+            JobAlert.objects.filter(ended).delete()[1].get(JobAlert._meta.label, 0)
+        )
         _forget_told(now)
         counts["unsaved_input"] = purge_unsaved(now=now)
         forgotten = Invitation.objects.filter(sent_at__lt=since).delete()[1]
@@ -154,15 +168,17 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
 def _forget_told(now: datetime) -> None:
     """Delete that alerts told of vacancies which began long ago and are closed."""
     open_ones = Vacancy.objects.published(at=now).order_by()
-    closed = Vacancy.objects.filter(publish_from__lt=now - TOLD_AGE).exclude(pk__in=open_ones.values("pk"))
+    closed = Vacancy.objects.filter(publish_from__lt=now - TOLD_AGE).exclude(
+        pk__in=open_ones.values("pk")
+    )
     ToldVacancy.objects.filter(vacancy__in=closed.order_by().values("pk")).delete()
 
 
 def _purge_snapshots() -> int:
     """Delete the snapshots of forms that no submission has. Return their number.
 
-    A submission may refer to one at this moment. Then it is kept: by the lock if the submission is not
-    committed, by the error if it is.
+    A submission may refer to one at this moment. Then it is kept: by the lock if the submission is
+    not committed, by the error if it is.
     """
     count = 0
     for pk in FormSnapshot.objects.filter(submissions=None).values_list("pk", flat=True):

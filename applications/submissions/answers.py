@@ -10,14 +10,16 @@ from applications.models import Submission, SubmissionFile
 from forms_structure.choices import FieldType
 from jobsite.types import JsonObject
 
-# Control characters, and characters that change the direction of text: "exe.fdp" would read "pdf.exe".
+# Control characters, and characters that change the direction of text: "exe.fdp" would read
+# "pdf.exe".
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A field that the applicant saw, and what they answered. `values` are as the form showed them: labels of
-    options, names of files. It is empty if the field was left empty."""
+    """A field that the applicant saw, and what they answered. `values` are as the form showed them:
+    labels of options, names of files. It is empty if the field was left empty.
+    """
 
     name: str
     label: str
@@ -38,20 +40,26 @@ class Section:
 def answers(submission: Submission) -> list[Section]:
     """Return what was submitted, in the order of the form, with the fields that were left empty.
 
-    Fields that depend on an answer that was not given are left out. Values and files of fields that the
-    snapshot does not have follow in a section of their own: nothing that is stored is left out. Words that
-    the form does not have ("Yes") are in the active language. Two queries, if `snapshot` and `files` are not
-    loaded.
+    Fields that depend on an answer that was not given are left out. Values and files of fields that
+    the snapshot does not have follow in a section of their own: nothing that is stored is left out.
+    Words that the form does not have ("Yes") are in the active language. Two queries, if `snapshot`
+    and `files` are not loaded.
     """
     files = {file.field: file for file in submission.files.all()}
     values = dict(submission.values)
     sections = [
-        Section(section.get("title") or "", list(_answers(section.get("fields", ()), values, files)))
+        Section(
+            section.get("title") or "", list(_answers(section.get("fields", ()), values, files))
+        )
         for section in submission.snapshot.sections
     ]
     others = [
         Answer(
-            name, name, _values(files.get(name), _texts(values.get(name), {})), files.get(name), name in files
+            name,
+            name,
+            _values(files.get(name), _texts(values.get(name), {})),
+            files.get(name),
+            name in files,
         )
         for name in dict.fromkeys((*values, *files))
     ]
@@ -63,8 +71,9 @@ def answers(submission: Submission) -> list[Section]:
 def _answers(
     fields: list[JsonObject], values: JsonObject, files: dict[str, SubmissionFile]
 ) -> Iterator[Answer]:
-    """Yield the answers to `fields` and to those that depend on them. Removes what it used from `values` and
-    `files`."""
+    """Yield the answers to `fields` and to those that depend on them. Removes what it used from
+    `values` and `files`.
+    """
     for each in fields:
         name, label = each["name"], each["label"]
         value, file = values.pop(name, None), files.pop(name, None)

@@ -1,4 +1,6 @@
-"""Virus scan of files by clamd, with its INSTREAM command (man clamd). ANTIVIRUS has the address of clamd."""
+"""Virus scan of files by clamd, with its INSTREAM command (man clamd).
+ANTIVIRUS has the address of clamd.
+"""
 
 import logging
 import re
@@ -26,7 +28,8 @@ class VirusFoundError(Exception):
 def scan(file: File) -> ScanState:
     """Scan `file`, a file open for reading. Raise VirusFoundError.
 
-    The result is FAILED if clamd does not respond or refuses the file, so that no application is lost.
+    The result is FAILED if clamd does not respond or refuses the file, so that no application is
+    lost.
     """
     if not settings.ANTIVIRUS:
         return ScanState.OFF
@@ -47,7 +50,9 @@ def scan(file: File) -> ScanState:
 
 
 def address() -> str | tuple[str, int]:
-    """Return the path of clamd's socket, or its host and port. Raise ValueError if ANTIVIRUS is invalid."""
+    """Return the path of clamd's socket, or its host and port.
+    Raise ValueError if ANTIVIRUS is invalid.
+    """
     parts = urlsplit(settings.ANTIVIRUS)
     with suppress(ValueError):  # an invalid port
         if parts.scheme == "clamd" and parts.hostname and parts.path in ("", "/"):

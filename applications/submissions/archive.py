@@ -26,26 +26,33 @@ class NoArchiveError(Exception):
 def files_of(pks: Sequence[int]) -> list[SubmissionFile]:
     """Return the files of the applications `pks`, with their applicants. Raise NoArchiveError."""
     if len(pks) > APPLICATIONS_MAX:
-        raise NoArchiveError(_("Select at most %(count)d applications.") % {"count": APPLICATIONS_MAX})
+        raise NoArchiveError(
+            _("Select at most %(count)d applications.") % {"count": APPLICATIONS_MAX}
+        )
     rows = SubmissionFile.objects.filter(submission__application__in=pks)
     files = list(
-        rows.select_related("submission__application__user").order_by("submission__application", "pk")
+        rows.select_related("submission__application__user").order_by(
+            "submission__application", "pk"
+        )
     )
     if not files:
         raise NoArchiveError(_("The selected applications have no files."))
     size = sum(file.size for file in files)
     if size > FILES_BYTES_MAX:
         text = _("The files have %(size)s, a ZIP file at most %(max)s: select fewer applications.")
-        raise NoArchiveError(text % {"size": filesizeformat(size), "max": filesizeformat(FILES_BYTES_MAX)})
+        raise NoArchiveError(
+            text % {"size": filesizeformat(size), "max": filesizeformat(FILES_BYTES_MAX)}
+        )
     return files
 
 
 def chunks(files: Iterable[SubmissionFile]) -> Iterator[bytes]:
     """Yield the ZIP file. Needs the memory of two files.
 
-    MISSING.txt names files that cannot be read, for example because the applicant was erased meanwhile. Files
-    are stored as they are: most are compressed. zipfile goes back to the header of an entry, so that size and
-    checksum are there, and not behind the content, where some programs do not look.
+    MISSING.txt names files that cannot be read, for example because the applicant was erased
+    meanwhile. Files are stored as they are: most are compressed. zipfile goes back to the header of
+    an entry, so that size and checksum are there, and not behind the content, where some programs
+    do not look.
     """
     window = _Window()
     missing = []

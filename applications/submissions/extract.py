@@ -1,7 +1,7 @@
 """The text of a document, for reading it in the page: TXT, DOCX, ODT.
 
-Imports no Django, so that a child process without settings can run it. The XML is read as a stream, because
-the tree of 20 MiB takes a gigabyte. What is stored has a limited directory (files.py).
+Imports no Django, so that a child process without settings can run it. The XML is read as a stream,
+because the tree of 20 MiB takes a gigabyte. What is stored has a limited directory (files.py).
 """
 
 import re
@@ -83,7 +83,8 @@ def text_of(kind: str, content: bytes) -> str:
                 _parse(packed.read(part), found)
     except ExtractError:
         raise
-    except Exception as error:  # many types: BadZipFile, zlib.error, RuntimeError (encrypted), SAXException
+    # Many types: BadZipFile, zlib.error, RuntimeError (encrypted), SAXException.
+    except Exception as error:
         raise ExtractError from error
     return "".join(found.found).strip()
 

@@ -1,7 +1,7 @@
 """Files of submissions: which are accepted, and how they are stored so that a crash loses none.
 
-`store` writes files before the transaction of the submission, and `StoredFiles.add_rows` adds their rows in
-it (jobsite/private_files.py).
+`store` writes files before the transaction of the submission, and `StoredFiles.add_rows` adds their
+rows in it (jobsite/private_files.py).
 """
 
 import hashlib
@@ -21,10 +21,18 @@ from django.utils.translation import gettext_lazy
 from applications.models import Submission, SubmissionFile
 from applications.submissions import antivirus
 from jobsite import private_files
-from jobsite.file_types import DOCUMENT_CHECKS, PASSWORD, format_of, has_password, matches, unpacked_size
+from jobsite.file_types import (
+    DOCUMENT_CHECKS,
+    PASSWORD,
+    format_of,
+    has_password,
+    matches,
+    unpacked_size,
+)
 
 FILE_BYTES_MAX = 10 * 1024 * 1024
-# A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of about 15.
+# A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of
+# about 15.
 UNPACKED_BYTES_MAX = 20 * 1024 * 1024
 UNPACKED_RATIO_MAX = 20
 NEWEST = 20  # files that are looked for, to find a folder that is not mounted
@@ -49,19 +57,24 @@ REASONS = {
     "empty": gettext_lazy("This file is empty: choose it again."),
     "password": PASSWORD,
     "encoding": gettext_lazy("This text is not in UTF-8: save it as UTF-8, or as PDF."),
-    "old_office": gettext_lazy("This is a document of an old version of Office: save it as DOCX or PDF."),
+    "old_office": gettext_lazy(
+        "This is a document of an old version of Office: save it as DOCX or PDF."
+    ),
     "image": gettext_lazy("This is an image in the format %(kind)s: save it as JPEG or PNG."),
     "damaged": gettext_lazy("This document is damaged: open it, and save it again."),
     "size": gettext_lazy("This document is too large when it is unpacked: save it as PDF."),
     "format": gettext_lazy("This is a file in the format %(kind)s: save it as PDF."),
-    "type": gettext_lazy("This type of file is not accepted. Use PDF, DOCX, ODT, RTF, TXT, JPEG or PNG."),
+    "type": gettext_lazy(
+        "This type of file is not accepted. Use PDF, DOCX, ODT, RTF, TXT, JPEG or PNG."
+    ),
 }
 
 logger = logging.getLogger(__name__)
 
 
 class FileError(Exception):
-    """A file cannot be stored. `status`: 413 too large, 415 type not allowed, 422 virus, 503 no room.
+    """A file cannot be stored. `status`: 413 too large, 415 type not allowed, 422 virus, 503 no
+    room.
     `reason`: a key of REASONS, a code of file_types.py, or "" if the status says it."""
 
     def __init__(self, field: str, status: int, detail: str, reason: str = "") -> None:
@@ -104,8 +117,8 @@ def check(files: Mapping[str, File], hashes: Mapping[str, str]) -> list[Submissi
 
 
 def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) -> StoredFiles:
-    """Check `files`, by name of the form field, and write them to the disk or bucket. `hashes` are those of
-    `sha256_of`, if they are known.
+    """Check `files`, by name of the form field, and write them to the disk or bucket. `hashes` are
+    those of `sha256_of`, if they are known.
 
     Raise FileError; then nothing is stored.
     """
@@ -119,7 +132,9 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
             if not isinstance(error, OSError):
                 raise
             logger.error("A file of an applicant cannot be stored: %s", error)
-            detail = _("The server cannot store files at the moment. Nothing was saved. Try again later.")
+            detail = _(
+                "The server cannot store files at the moment. Nothing was saved. Try again later."
+            )
             raise FileError(row.field, 503, detail) from error
         stored.rows.append(row)
     return stored
@@ -131,13 +146,16 @@ def open_file(file: SubmissionFile) -> BinaryIO:
 
 
 def delete_files(paths: Iterable[str]) -> None:
-    """Delete the files with these values of `SubmissionFile.path`, after the commit that deletes the rows."""
+    """Delete the files with these values of `SubmissionFile.path`, after the commit that deletes
+    the rows.
+    """
     private_files.delete(paths)
 
 
 def missing_newest() -> tuple[int, int]:
-    """Return how many of the newest files PRIVATE_ROOT lacks, and how many were looked for. It lacks all of
-    them if it is another folder, or not mounted."""
+    """Return how many of the newest files PRIVATE_ROOT lacks, and how many were looked for. It
+    lacks all of them if it is another folder, or not mounted.
+    """
     paths = list(SubmissionFile.objects.order_by("-pk").values_list("path", flat=True)[:NEWEST])
     return sum(not private_files.exists(path) for path in paths), len(paths)
 
@@ -147,11 +165,11 @@ def media_type(file: SubmissionFile) -> str:
 
 
 def kind_of(file: File, name: str) -> str:
-    """Return the accepted type of `file`, a key of TYPES; empty if there is none. Raise ValidationError for a
-    document with macros, too many parts or an excessive size when unpacked.
+    """Return the accepted type of `file`, a key of TYPES; empty if there is none. Raise
+    ValidationError for a document with macros, too many parts or an excessive size when unpacked.
 
-    Text has no signature: it is accepted only if `name` ends in .txt, so that a damaged PDF, or a script, is
-    not taken for text.
+    Text has no signature: it is accepted only if `name` ends in .txt, so that a damaged PDF, or a
+    script, is not taken for text.
     """
     if not file.size:
         return ""
@@ -164,8 +182,10 @@ def kind_of(file: File, name: str) -> str:
 
 
 def download_name(file: SubmissionFile) -> str:
-    """Return the name under which `file` is downloaded: without control characters and separators, of at most
-    100 characters, with an extension of its type, so that text named run.js is not executed."""
+    """Return the name under which `file` is downloaded: without control characters and separators,
+    of at most 100 characters, with an extension of its type, so that text named run.js is not
+    executed.
+    """
     name = clean_name(file.original_name)
     extension = f".{file.kind}"
     endings = (".jpg", ".jpeg") if file.kind == "jpg" else (extension,)
@@ -176,7 +196,9 @@ def download_name(file: SubmissionFile) -> str:
 
 
 def clean_name(text: str) -> str:
-    """Return `text` as the name of a file or folder: characters that some system refuses become "_"."""
+    """Return `text` as the name of a file or folder:
+    characters that some system refuses become "_".
+    """
     name = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in text)
     return name.strip(". _")
 
@@ -213,14 +235,17 @@ def _row(name: str, file: File, sha256: str) -> SubmissionFile:
 def _refusal(file: File, name: str) -> tuple[str, str]:
     """Return why `kind_of` accepts no type of `file`, a key of REASONS, and its format."""
     kind, ending = format_of(file), PurePosixPath(name).suffix.lower()
-    others = [each for each in ("xlsx", "pptx", "ods") if kind == "ZIP" and DOCUMENT_CHECKS[each](file)]
+    others = [
+        each for each in ("xlsx", "pptx", "ods") if kind == "ZIP" and DOCUMENT_CHECKS[each](file)
+    ]
     kind = "Pages" if ending == ".pages" else others[0].upper() if others else kind
     tests = {
         "empty": not file.size,
         "password": has_password(file),
         "old_office": kind == "OLE",
         "image": kind in IMAGES,
-        "damaged": kind in ("PDF", "JPEG", "PNG", "RTF") or (kind == "ZIP" and not is_zipfile(file)),
+        "damaged": kind in ("PDF", "JPEG", "PNG", "RTF")
+        or (kind == "ZIP" and not is_zipfile(file)),
         "size": kind == "ZIP" and any(DOCUMENT_CHECKS[each](file) for each in ("docx", "odt")),
         "format": bool(kind),
         "encoding": ending == ".txt",

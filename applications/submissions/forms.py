@@ -16,12 +16,15 @@ from vacancies.models import Vacancy
 
 SERIALIZED_MAX = 200  # forms, in each process
 _serialized: dict[str, tuple[list[JsonObject], str]] = {}  # sections and version, by content
-VERSIONS_MAX = 20  # saved versions of a form that are compared with an older version of a submission
+# Saved versions of a form that are compared with an older version of a submission.
+VERSIONS_MAX = 20
 
 
 @dataclass(frozen=True, eq=False)
 class ServedForm:
-    """A form as the API serves it. `version` is its digest, `roles` has the field name of each role."""
+    """A form as the API serves it.
+    `version` is its digest, `roles` has the field name of each role.
+    """
 
     form: Form | None
     sections: list[JsonObject]
@@ -63,7 +66,8 @@ def submission_form(vacancy: Vacancy) -> ServedForm:
 
 
 def had_same_consent(form: ServedForm, version: str) -> bool:
-    """Whether the `version` of a form, which is not the current one, asked for the same consent as `form`.
+    """Whether the `version` of a form, which is not the current one, asked for the same consent as
+    `form`.
 
     False if nothing is known about the version (docs/decisions.md #147).
     """
@@ -85,17 +89,21 @@ def _consent_in(sections: list[JsonObject]) -> JsonObject:
 
 
 def _brand_of(version: int) -> int | None:
-    """Return the number of the brand whose consent text has this version; None for a text of the site."""
+    """Return the number of the brand whose consent text has this version;
+    None for a text of the site.
+    """
     texts = ConsentText.objects.filter(version=version)
     return texts.values_list("brand_number", flat=True).first()
 
 
 def _earlier_structures(form: Form | None, language: str) -> Iterator[Structure]:
-    """Yield the whole structures that `form` had, newest first, as it and the form that it extends were
-    saved one after the other."""
+    """Yield the whole structures that `form` had, newest first, as it and the form that it extends
+    were saved one after the other.
+    """
     if form is None:
         return
-    saves: list[tuple[Any, int, Structure]] = []  # time, 0 for the base or 1 for the form itself, structure
+    # Time, 0 for the base or 1 for the form itself, structure.
+    saves: list[tuple[Any, int, Structure]] = []
     for part, saved in enumerate((form.extends, form)):
         snapshots = saved.snapshots.filter(language=language)[:VERSIONS_MAX] if saved else ()
         saves += [(each.created_at, part, each.structure) for each in snapshots]

@@ -1,7 +1,9 @@
-"""Idempotency keys, and locks that make equal requests wait or fail while the first one is processed.
+"""Idempotency keys, and locks that make equal requests wait or fail while the first one is
+processed.
 
-A row of `IdempotencyKey` is written in the transaction of its application. Until then, a lock stands for it:
-an advisory lock of PostgreSQL, or a locked file beside an SQLite database, which has one host.
+A row of `IdempotencyKey` is written in the transaction of its application. Until then, a lock
+stands for it: an advisory lock of PostgreSQL, or a locked file beside an SQLite database, which has
+one host.
 """
 
 import json
@@ -42,8 +44,9 @@ def application_of(vacancy: int, key: str) -> Application | None:
 
 
 def find(vacancy: Vacancy | int, key: str, content: str, *, at: datetime) -> Application | None:
-    """Return the application that the key created within a day before `at`, or None. Raise KeyReusedError if
-    it was created with other content."""
+    """Return the application that the key created within a day before `at`, or None. Raise
+    KeyReusedError if it was created with other content.
+    """
     row = IdempotencyKey.objects.filter(vacancy=vacancy, key_hash=digest(key)).first()
     if row is None:
         return None
@@ -57,11 +60,19 @@ def find(vacancy: Vacancy | int, key: str, content: str, *, at: datetime) -> App
     return applications.filter(pk=row.application_id).first()
 
 
-def record(vacancy: Vacancy, key: str, content: str, application: Application, *, at: datetime) -> None:
-    """Store the key, in the transaction of `application`. Raise KeyInUseError if another request did."""
+def record(
+    vacancy: Vacancy, key: str, content: str, application: Application, *, at: datetime
+) -> None:
+    """Store the key, in the transaction of `application`.
+    Raise KeyInUseError if another request did.
+    """
     try:
         IdempotencyKey.objects.create(
-            vacancy=vacancy, key_hash=digest(key), fingerprint=content, application=application, created_at=at
+            vacancy=vacancy,
+            key_hash=digest(key),
+            fingerprint=content,
+            application=application,
+            created_at=at,
         )
     except IntegrityError as error:
         raise KeyInUseError from error
@@ -93,8 +104,8 @@ def lock_address(vacancy: Vacancy, address: str) -> None:
 def _locked_file(path: Path) -> Iterator[None]:
     """Hold a lock on a new file. Raise KeyInUseError if it is locked.
 
-    The lock only makes the second request fail early: `record` refuses it in any case. So a folder that
-    cannot be written is no error.
+    The lock only makes the second request fail early: `record` refuses it in any case. So a folder
+    that cannot be written is no error.
     """
     lock = FileLock(path)
     try:

@@ -1,4 +1,6 @@
-"""Signed links for applicants who have no account yet. A POST to one proves that the mailbox is theirs."""
+"""Signed links for applicants who have no account yet.
+A POST to one proves that the mailbox is theirs.
+"""
 
 from datetime import UTC, timedelta
 
@@ -13,8 +15,9 @@ _signer = signing.TimestampSigner(salt="applications.receipt")
 
 
 def receipt_token(application: Application) -> str:
-    """Return the signed token of the receipt page of `application`. It has the reference of the application,
-    and no personal data: logs of mail servers and browsers contain links."""
+    """Return the signed token of the receipt page of `application`. It has the reference of the
+    application, and no personal data: logs of mail servers and browsers contain links.
+    """
     return _signer.sign(_name(application))
 
 
@@ -40,6 +43,7 @@ def _name(application: Application) -> str:
 
 
 def _unnamed(application: Application) -> str:
-    """Return what names an imported application without a reference. It is longer than any reference. After a
-    restore, another application can have the number, but not also the time."""
+    """Return what names an imported application without a reference. It is longer than any
+    reference. After a restore, another application can have the number, but not also the time.
+    """
     return f"{application.pk}-{application.created_at.astimezone(UTC):%Y%m%d%H%M%S%f}"

@@ -18,8 +18,9 @@ def complete_all() -> None:
 
 
 def orphans(*, at: datetime) -> Iterator[private_files.Stored]:
-    """Yield each file without a row that is older than ORPHAN_AGE: the submission of a younger one may be
-    about to commit. Other files of the folder are not touched."""
+    """Yield each file without a row that is older than ORPHAN_AGE: the submission of a younger one
+    may be about to commit. Other files of the folder are not touched.
+    """
     found = list(private_files.stored())  # before the rows are read, which may be deleted meanwhile
     named = _named([file.name for file in found])
     oldest = (at - ORPHAN_AGE).timestamp()

@@ -1,7 +1,9 @@
-"""A proof of work against spam, in ALTCHA's format (https://altcha.org/docs/v2/proof-of-work/, version 1).
+"""A proof of work against spam, in ALTCHA's format (https://altcha.org/docs/v2/proof-of-work/,
+version 1).
 
-The client looks for the number whose SHA-256 with the salt is the challenge. The salt has the vacancy and the
-time until which the challenge is valid: the end of the hour after the one in which it was made.
+The client looks for the number whose SHA-256 with the salt is the challenge. The salt has the
+vacancy and the time until which the challenge is valid: the end of the hour after the one in which
+it was made.
 """
 
 import base64
@@ -19,7 +21,13 @@ from vacancies.models import Vacancy
 
 MAX_NUMBER = 100_000  # takes a browser about a second
 SUBMISSIONS_MAX = 30  # in an hour, to one vacancy, without a proof
-_MEMBERS: dict[str, type] = {"algorithm": str, "challenge": str, "number": int, "salt": str, "signature": str}
+_MEMBERS: dict[str, type] = {
+    "algorithm": str,
+    "challenge": str,
+    "number": int,
+    "salt": str,
+    "signature": str,
+}
 
 
 class ProofRequiredError(Exception):
@@ -68,7 +76,9 @@ def verified(vacancy: Vacancy, solution: str | None, *, at: datetime) -> UsedPro
 
 
 def spend(proof: UsedProof) -> None:
-    """Mark `proof` as used, in the transaction of its application. Raise ProofRequiredError if it is used."""
+    """Mark `proof` as used, in the transaction of its application.
+    Raise ProofRequiredError if it is used.
+    """
     try:
         proof.save(force_insert=True)
     except IntegrityError as error:
@@ -79,7 +89,8 @@ def _payload(solution: str) -> JsonObject:
     """Return the decoded ALTCHA payload. Raise ProofRequiredError if it is not one."""
     try:
         payload = json.loads(base64.b64decode(solution, validate=True))
-        json.dumps(payload, ensure_ascii=False).encode()  # no characters that UTF-8 cannot represent
+        # No characters that UTF-8 cannot represent.
+        json.dumps(payload, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise ProofRequiredError from error
     is_complete = isinstance(payload, dict) and all(

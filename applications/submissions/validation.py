@@ -1,7 +1,8 @@
 """Validation of the values of a submission, with messages for applicants.
 
-The JSON Schema of the form decides what is valid: the one that the API serves. Each error has a JSON Pointer
-(RFC 6901) into the document of the client, the keyword that failed, and a message in the active language.
+The JSON Schema of the form decides what is valid: the one that the API serves. Each error has a
+JSON Pointer (RFC 6901) into the document of the client, the keyword that failed, and a message in
+the active language.
 """
 
 import json
@@ -28,9 +29,18 @@ VALIDATORS_MAX = 32  # compiled schemas that each process keeps
 
 # Of several errors of a value, the applicant sees the first of these.
 _ORDER = (
-    "unevaluatedProperties", "required", "dependentRequired", "type", "minItems", "maxLength", "minLength",
-    "pattern", "enum", "oneOf", "uniqueItems",
-)  # fmt: skip
+    "unevaluatedProperties",
+    "required",
+    "dependentRequired",
+    "type",
+    "minItems",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "enum",
+    "oneOf",
+    "uniqueItems",
+)
 _RULES = {FieldType.EMAIL: visible, FieldType.TEL: plain_number, FieldType.DATE: plain_number}
 _validators: dict[str, Draft202012Validator] = {}
 
@@ -39,7 +49,9 @@ Field = JsonObject
 
 @dataclass(frozen=True)
 class AnswerError:
-    """An error of a submission. `detail` is in the language of the form. `reason`: of `FileError`."""
+    """An error of a submission. `detail` is in the language of the form. `reason`:
+    of `FileError`.
+    """
 
     pointer: str
     keyword: str
@@ -52,7 +64,9 @@ class AnswerError:
 
 def pointer(*path: object) -> str:
     """Return the JSON Pointer of a value below `values`."""
-    return "".join(f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in ("values", *path))
+    return "".join(
+        f"/{str(each).replace('~', '~0').replace('/', '~1')}" for each in ("values", *path)
+    )
 
 
 def cleaned(form: ServedForm, values: JsonObject) -> JsonObject:
@@ -68,8 +82,9 @@ def cleaned(form: ServedForm, values: JsonObject) -> JsonObject:
 
 
 def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -> list[AnswerError]:
-    """Return the errors of `values`, one for each value, in the order of the form. `files` has the names of
-    the fields for which a file was sent."""
+    """Return the errors of `values`, one for each value, in the order of the form. `files` has the
+    names of the fields for which a file was sent.
+    """
     shown = dict(_shown(section_fields(form), values))
     found: dict[str, AnswerError] = {}
     known = {name: values[name] for name in shown if name in values}
@@ -114,9 +129,14 @@ def _rank(keyword: str) -> int:
 
 
 def _inputs(field: Field) -> list[str]:
-    """Return the names of the inputs of `field`: an extra language has one for its name, and one for its
-    level."""
-    return [field["label"]["name"], field["name"]] if isinstance(field["label"], dict) else [field["name"]]
+    """Return the names of the inputs of `field`: an extra language has one for its name, and one
+    for its level.
+    """
+    return (
+        [field["label"]["name"], field["name"]]
+        if isinstance(field["label"], dict)
+        else [field["name"]]
+    )
 
 
 def _shown(fields: list[Field], values: JsonObject) -> Iterator[tuple[str, Field]]:
@@ -167,23 +187,31 @@ def _with_sets(rule: Any) -> Any:
     }
 
 
-def _one_of(_validator: object, options: Any, value: object, _rule: object) -> Iterator[ValidationError]:
+def _one_of(
+    _validator: object, options: Any, value: object, _rule: object
+) -> Iterator[ValidationError]:
     if not isinstance(value, str) or value not in options:
         yield ValidationError("is not one of the options")
 
 
-def _contains(_validator: object, wanted: Any, value: object, _rule: object) -> Iterator[ValidationError]:
+def _contains(
+    _validator: object, wanted: Any, value: object, _rule: object
+) -> Iterator[ValidationError]:
     if isinstance(value, list) and wanted["const"] not in value:
         yield ValidationError("does not contain the option")
 
 
-def _unique(_validator: object, _is_unique: object, value: Any, _rule: object) -> Iterator[ValidationError]:
+def _unique(
+    _validator: object, _is_unique: object, value: Any, _rule: object
+) -> Iterator[ValidationError]:
     if isinstance(value, list) and len(set(map(json.dumps, value))) < len(value):
         yield ValidationError("contains an option twice")
 
 
 # jsonschema compares each ticked box with each option, in Python: 3 s for 600 boxes.
-_Validator = extend(Draft202012Validator, {"oneOf": _one_of, "contains": _contains, "uniqueItems": _unique})
+_Validator = extend(
+    Draft202012Validator, {"oneOf": _one_of, "contains": _contains, "uniqueItems": _unique}
+)
 
 
 def _failed(
@@ -203,8 +231,9 @@ def _failed(
 def _shallow(value: object, field: Field, *, is_item: bool = False) -> object:
     """Return `value`, or something smaller that is invalid for the same reason.
 
-    No value has nested lists or objects, and a list with more items than there are options is invalid.
-    Validating such values would take long, and nested ones exceed Python's limit of recursion.
+    No value has nested lists or objects, and a list with more items than there are options is
+    invalid. Validating such values would take long, and nested ones exceed Python's limit of
+    recursion.
     """
     if isinstance(value, dict):
         return {}
@@ -221,7 +250,9 @@ def _missing(error: ValidationError) -> Iterator[str]:
     if error.validator == "required":
         yield from (name for name in rule if name not in sent)
     elif error.validator == "dependentRequired":
-        yield from (name for owner in rule if owner in sent for name in rule[owner] if name not in sent)
+        yield from (
+            name for owner in rule if owner in sent for name in rule[owner] if name not in sent
+        )
 
 
 def _message(error: ValidationError, keyword: str, field: Field) -> str:
@@ -256,7 +287,9 @@ def _message(error: ValidationError, keyword: str, field: Field) -> str:
 
 
 def document_errors(document: JsonObject) -> list[AnswerError]:
-    """Return the errors of the members of the JSON document, in the order of the document's description."""
+    """Return the errors of the members of the JSON document, in the order of the document's
+    description.
+    """
     types: dict[str, type] = {"version": str, "values": dict, "source": str, "proof": str}
     errors = []
     for name, type_ in types.items():
@@ -271,5 +304,7 @@ def document_errors(document: JsonObject) -> list[AnswerError]:
             errors.append(AnswerError(f"/{name}", "maxLength", text))
     for name in list(document.keys() - types.keys())[:UNKNOWN_MAX]:
         at = pointer(name).removeprefix("/values")
-        errors.append(AnswerError(at, "additionalProperties", _("The document does not have this member.")))
+        errors.append(
+            AnswerError(at, "additionalProperties", _("The document does not have this member."))
+        )
     return errors

@@ -2,8 +2,9 @@
 
     python3 deploy/cluster/render.py cluster.ini MACHINE [--root FOLDER] [--joins]
 
-Needs Debian's Python only. Without --root, the files go to /etc. --joins: the machine joins an etcd cluster
-that exists. Redis and Sentinel rewrite their own files; those are written once, delete them to start anew.
+Needs Debian's Python only. Without --root, the files go to /etc. --joins: the machine joins an etcd
+cluster that exists. Redis and Sentinel rewrite their own files; those are written once, delete them
+to start anew.
 """
 
 import argparse
@@ -43,7 +44,9 @@ class Cluster:
         values = dict(parser["cluster"])
         for name, password in parser["passwords"].items():
             if not re.fullmatch(r"[A-Za-z0-9]{12,}", password):
-                raise ValueError(f"the password {name} needs 12 letters and digits or more, and nothing else")
+                raise ValueError(
+                    f"the password {name} needs 12 letters and digits or more, and nothing else"
+                )
             values[f"{name}_password"] = password
         network = ipaddress.ip_network(values["network"])
         machines = []
@@ -57,7 +60,9 @@ class Cluster:
         cluster = cls(values, tuple(machines))
         for part in ("etcd", "sentinel"):
             if len(cluster.having(part)) % 2 == 0:
-                raise ValueError(f"{part} needs an odd number of machines, or a split leaves no majority")
+                raise ValueError(
+                    f"{part} needs an odd number of machines, or a split leaves no majority"
+                )
         return cluster
 
     def having(self, part: str) -> list[Machine]:
@@ -92,7 +97,9 @@ class Cluster:
             "replica_servers": servers(
                 "{m.name} {m.address}:5432 check on-marked-up shutdown-backup-sessions"
             ),
-            "backup_servers": servers("{m.name}-primary {m.address}:5432 backup track primary/{m.name}"),
+            "backup_servers": servers(
+                "{m.name}-primary {m.address}:5432 backup track primary/{m.name}"
+            ),
             "redis_servers": self.each(
                 "redis", lambda m: f"    server {m.name} {m.address}:6379 check", "\n"
             ),
@@ -102,9 +109,12 @@ class Cluster:
         }
 
     def settings(self, machine: Machine) -> dict[str, str]:
-        """The variables of /etc/jobsite/env on an application machine. Its own HAProxy is first; libpq
-        connects to the next one if that one does not run."""
-        addresses = dict.fromkeys([machine.address, *(each.address for each in self.having("application"))])
+        """The variables of /etc/jobsite/env on an application machine. Its own HAProxy is first;
+        libpq connects to the next one if that one does not run.
+        """
+        addresses = dict.fromkeys(
+            [machine.address, *(each.address for each in self.having("application"))]
+        )
 
         def url(port: int) -> str:
             hosts = ",".join(f"{address}:{port}" for address in addresses)
@@ -116,7 +126,9 @@ class Cluster:
             "REPLICA_URL": url(5001),
             "CACHE_URL": f"redis://:{self.values['redis_password']}@{machine.address}:6380/0",
             "BIND": f"{machine.address}:8000",
-            "TRUSTED_PROXIES": ",".join(f"{each.address}/32" for each in self.having("application")),
+            "TRUSTED_PROXIES": ",".join(
+                f"{each.address}/32" for each in self.having("application")
+            ),
         }
 
     def files(self, machine: Machine, joins: bool = False) -> dict[str, str]:

@@ -39,17 +39,21 @@ from jobsite.text.names import person
 from jobsite.types import UserRequest
 
 CANNOT_ACCEPT = gettext_lazy(
-    "Nobody can apply with this form yet: it needs a required field for the e-mail address of the applicant."
+    "Nobody can apply with this form yet: it needs a required field for the e-mail address of "
+    "the applicant."
 )
 PAY_HISTORY = gettext_lazy(
-    "These fields seem to ask what the applicant earns or earned: %(labels)s. Employers in the European "
+    "These fields seem to ask what the applicant earns or earned: %(labels)s. Employers in the "
+    "European "
     "Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for the expected pay instead."
 )
 NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
 
 
 def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Make `view` an endpoint of the builder: it receives the form `object_id` and the posted JSON object."""
+    """Make `view` an endpoint of the builder:
+    it receives the form `object_id` and the posted JSON object.
+    """
 
     @wraps(view)
     @method_decorator(require_POST)
@@ -74,7 +78,9 @@ def json_endpoint(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
             text = _("Someone else saved at the same time. Try again.")
             return JsonResponse({"faults": {"": text}}, status=409)
         except Form.DoesNotExist:
-            return JsonResponse({"faults": {"": _("This form was deleted in the meantime.")}}, status=404)
+            return JsonResponse(
+                {"faults": {"": _("This form was deleted in the meantime.")}}, status=404
+            )
         except ValidationError as error:
             faults = {name: " ".join(texts) for name, texts in error.message_dict.items()}
             return JsonResponse({"faults": faults}, status=400)
@@ -111,10 +117,21 @@ class BuilderPages(FormPages):
 
     def builder_data(self, request: UserRequest, form: Form) -> dict[str, object]:
         """Return the data that the page starts with."""
-        views = ("save", "check", "copy", "extend", "sections", "export", "history", "delete", "change")
+        views = (
+            "save",
+            "check",
+            "copy",
+            "extend",
+            "sections",
+            "export",
+            "history",
+            "delete",
+            "change",
+        )
         return {
             "form": state(form),
-            "extends": form.extends and {**state(form.extends), "url": address("change", form.extends)},
+            "extends": form.extends
+            and {**state(form.extends), "url": address("change", form.extends)},
             "can_change": self.admin.has_change_permission(request, form),
             "can_add": self.admin.has_add_permission(request),
             "urls": {view: address(view, form) for view in views},
@@ -132,7 +149,11 @@ class BuilderPages(FormPages):
                 for type_ in FieldType
             ],
             "roles": [
-                {"value": role.value, "label": role.label, "may_be_conditional": role.may_be_conditional}
+                {
+                    "value": role.value,
+                    "label": role.label,
+                    "may_be_conditional": role.may_be_conditional,
+                }
                 for role in FieldRole
             ],
             "widths": [{"value": width.value, "label": width.label} for width in Width],
@@ -146,15 +167,20 @@ class BuilderPages(FormPages):
                 }
                 for code, label in Language.choices
             },
-            "other_forms": list(self.admin.get_queryset(request).exclude(pk=form.pk).values("id", "name")),
+            "other_forms": list(
+                self.admin.get_queryset(request).exclude(pk=form.pk).values("id", "name")
+            ),
         }
 
     @json_endpoint
-    def save_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
+    def save_view(
+        self, request: UserRequest, form: Form, posted: dict[str, object]
+    ) -> HttpResponse:
         """{"structure", "revision", "name", "language", "lost"} -> {"form", "use", "frozen"}.
 
-        Errors: `faults` by path (400); `conflict` if someone else saved in the meantime (409); `lost` (409)
-        with the field names that published vacancies would lose and that the request does not list as lost.
+        Errors: `faults` by path (400); `conflict` if someone else saved in the meantime (409);
+        `lost` (409) with the field names that published vacancies would lose and that the request
+        does not list as lost.
         """
         self.demand("change", request, form)
         meta = NameAndLanguage(posted, instance=copy(form))
@@ -173,10 +199,16 @@ class BuilderPages(FormPages):
         except operations.FormConflictError as error:
             return JsonResponse({"conflict": self.conflict(form, error.snapshot)}, status=409)
         except operations.LostNamesError as error:
-            return JsonResponse({"lost": error.names, "use": self.admin.use(request, form)}, status=409)
+            return JsonResponse(
+                {"lost": error.names, "use": self.admin.use(request, form)}, status=409
+            )
         if changed:
             self.admin.log_change(request, form, f"Version {form.revision}.")
-        answer = {"form": state(form), "use": self.admin.use(request, form), "frozen": self.frozen(form)}
+        answer = {
+            "form": state(form),
+            "use": self.admin.use(request, form),
+            "frozen": self.frozen(form),
+        }
         return JsonResponse(answer)
 
     def conflict(self, form: Form, snapshot: Snapshot | None) -> dict[str, object]:
@@ -189,9 +221,12 @@ class BuilderPages(FormPages):
         }
 
     @json_endpoint
-    def check_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
-        """{"structure", "language"} -> {"schema", "version"} of the form as the API would return it, and
-        {"warning"}: why it cannot accept applications and what it may not ask, or ""."""
+    def check_view(
+        self, request: UserRequest, form: Form, posted: dict[str, object]
+    ) -> HttpResponse:
+        """{"structure", "language"} -> {"schema", "version"} of the form as the API would return
+        it, and {"warning"}: why it cannot accept applications and what it may not ask, or "".
+        """
         base = form.extends.structure if form.extends else ()
         form.structure = structure.clean(posted.get("structure"), base=base)
         if posted.get("language") in Language.values:
@@ -200,17 +235,25 @@ class BuilderPages(FormPages):
         schema = submission_schema(sections, address=address("check", form))
         warnings = [] if accepts_applications(form.whole_structure) else [str(CANNOT_ACCEPT)]
         if labels := pay_history_labels(form.structure):
-            warnings.append(PAY_HISTORY % {"labels": ", ".join(f"“{label[:80]}”" for label in labels[:5])})
-        return JsonResponse({"schema": schema, "version": digest(sections), "warning": " ".join(warnings)})
+            warnings.append(
+                PAY_HISTORY % {"labels": ", ".join(f"“{label[:80]}”" for label in labels[:5])}
+            )
+        return JsonResponse(
+            {"schema": schema, "version": digest(sections), "warning": " ".join(warnings)}
+        )
 
     @json_endpoint
-    def copy_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
+    def copy_view(
+        self, request: UserRequest, form: Form, posted: dict[str, object]
+    ) -> HttpResponse:
         """{"structure"?, "language"?, "for"?} -> {"url"} of a new form with this structure."""
         edited = posted.get("structure", form.structure)
         return self.derive(request, form, posted, structure=edited, extends=form.extends)
 
     @json_endpoint
-    def extend_view(self, request: UserRequest, form: Form, posted: dict[str, object]) -> HttpResponse:
+    def extend_view(
+        self, request: UserRequest, form: Form, posted: dict[str, object]
+    ) -> HttpResponse:
         """{"for"?} -> {"url"} of a new form that extends this one."""
         return self.derive(request, form, posted, structure=[], extends=form)
 
@@ -226,7 +269,9 @@ class BuilderPages(FormPages):
         key, language = posted.get("for"), posted.get("language")
         user = self.admin.user(request, key)
         if key is not None and user is None:
-            raise ValidationError({"for": _("This vacancy does not exist, or you do not have access to it.")})
+            raise ValidationError(
+                {"for": _("This vacancy does not exist, or you do not have access to it.")}
+            )
         name = _("%(form)s for %(vacancy)s") if user else _("Copy of %(form)s")
         with transaction.atomic():
             made = operations.create(
@@ -252,7 +297,9 @@ class BuilderPages(FormPages):
         form = self.form_or_404(request, object_id)
         sections, _language = serve(form, None)
         add_roles(sections, form.whole_structure)
-        response = JsonResponse({"data": sections}, json_dumps_params={"ensure_ascii": False, "indent": 2})
+        response = JsonResponse(
+            {"data": sections}, json_dumps_params={"ensure_ascii": False, "indent": 2}
+        )
         name = slugify(form.name) or f"form-{form.pk}"
         response["Content-Disposition"] = f'attachment; filename="{name}.json"'
         return response

@@ -34,8 +34,9 @@ class FormBaseAdmin(JobsiteAdmin):
     # --- vacancies that use a form ---
 
     def use(self, request: UserRequest, form: Form) -> JsonObject:
-        """Return {"total", "published", "some": [{"label", "url"}]} of the vacancies that use `form`.
-        `some` has only vacancies that the user may view."""
+        """Return {"total", "published", "some": [{"label", "url"}]} of the vacancies that use
+        `form`. `some` has only vacancies that the user may view.
+        """
         return {"total": 0, "published": 0, "some": []}
 
     def is_public(self, form: Form) -> bool:
@@ -88,9 +89,13 @@ class FormBaseAdmin(JobsiteAdmin):
         replaced = _("“%(form)s” is the site's form now and is replaced.")
         text = _("“%(form)s” becomes the form of every vacancy that has no other form.")
         return ask(
-            self, request, label=_("Set as the site's form"), icon="check", text=text % {"form": form},
+            self,
+            request,
+            label=_("Set as the site's form"),
+            icon="check",
+            text=text % {"form": form},
             overwritten=[replaced % {"form": now}] if now else [],
-        )  # fmt: skip
+        )
 
     def has_make_default_permission(self, request: HttpRequest) -> bool:
         """Setting the site's form changes every vacancy that has no other form."""
@@ -101,14 +106,19 @@ class FormBaseAdmin(JobsiteAdmin):
         if not is_confirmed(request):
             rows = [ActionRow(str(form)) for form in queryset]
             return ask(
-                self, request, label=_("Copy"), icon="content_copy",
+                self,
+                request,
+                label=_("Copy"),
+                icon="content_copy",
                 text=_("Creates a form with the same questions and another name."),
                 sections=[ActionSection(_("Application forms"), rows)],
-            )  # fmt: skip
+            )
         for form in queryset.select_related("extends").defer(None):
             made = operations.copy(form=form, author=request.user)
             self.log_addition(request, made, f"Copied from “{form}”.")
-            self.message_user(request, _("“%(form)s” was created.") % {"form": made}, messages.SUCCESS)
+            self.message_user(
+                request, _("“%(form)s” was created.") % {"form": made}, messages.SUCCESS
+            )
         return None
 
     # --- adding: name and language, then the builder ---
@@ -132,7 +142,9 @@ class FormBaseAdmin(JobsiteAdmin):
     # --- deleting: only unused forms ---
 
     def get_deleted_objects(self, objs: Sequence[Form], request: UserRequest) -> tuple:
-        """Protect forms in use, also without a foreign key: vacancies without a form use the site's form."""
+        """Protect forms in use, also without a foreign key:
+        vacancies without a form use the site's form.
+        """
         to_delete, counts, perms, protected = super().get_deleted_objects(objs, request)
         for form in objs:
             total = self.use(request, form)["total"]

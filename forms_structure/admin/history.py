@@ -34,7 +34,9 @@ class FormHistoryPages(FormPages):
                 "snapshot": new,
                 "lines": difference(old.structure if old else [], new.structure),
                 "origin": operations.translated_origin(new.origin),
-                "language": new.get_language_display() if not old or old.language != new.language else "",
+                "language": new.get_language_display()
+                if not old or old.language != new.language
+                else "",
             }
             for new, old in zip(snapshots[:MAX_SNAPSHOTS], older, strict=False)
         ]
@@ -49,7 +51,9 @@ class FormHistoryPages(FormPages):
         return TemplateResponse(request, "admin/forms_structure/form/history.html", context)
 
     def restore_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """POST `revision` to restore, `seen`: the newest revision on the page, `lost` as in `save_view`."""
+        """POST `revision` to restore, `seen`:
+        the newest revision on the page, `lost` as in `save_view`.
+        """
         form = self.form_or_404(request, object_id)
         self.demand("change", request, form)
         wanted, seen = (as_id(request.POST.get(name)) or 0 for name in ("revision", "seen"))
@@ -67,7 +71,8 @@ class FormHistoryPages(FormPages):
             return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
         except operations.FormConflictError:
             text = _(
-                "Nothing was restored, because someone else saved the form in the meantime. Check the "
+                "Nothing was restored, because someone else saved the form in the meantime. "
+                "Check the "
                 "versions again."
             )
             self.admin.message_user(request, text, messages.ERROR)

@@ -17,7 +17,9 @@ _LABEL_INPUT = {
     "type": field("string", "Always a text input.", "text", enum=["text"]),
     "label": field("string", "Label to show.", "Another language", minLength=1),
 }
-_ABOUT_LABEL = "Label to show. For a range that asks for an extra language: a text input for its name."
+_ABOUT_LABEL = (
+    "Label to show. For a range that asks for an extra language: a text input for its name."
+)
 _EXPLAINED = {
     "name": "which_permit",
     "type": "text",
@@ -29,7 +31,9 @@ _EXPLAINED = {
 FORM_FIELD = {
     "name": field("string", "Name of the field, unique in the form.", "work_permit", pattern=_NAME),
     "type": open_list(
-        "Kind of input. Show a type that you do not know as text.", "select", map(str, FieldType.values)
+        "Kind of input. Show a type that you do not know as text.",
+        "select",
+        map(str, FieldType.values),
     ),
     "label": {
         "description": _ABOUT_LABEL,
@@ -57,14 +61,20 @@ FORM_FIELD = {
     ),
     "conditional": field(
         "array",
-        "Fields that are visible only while their `on_value` is chosen here. Present if there are some.",
+        (
+            "Fields that are visible only while their `on_value` is chosen here. Present if there "
+            "are some."
+        ),
         [_EXPLAINED],
         items=reference("FormField", required=["on_value"]),
         minItems=1,
     ),
     "on_value": field(
         "string",
-        'Of a conditional field: the value of its parent that makes it visible; "1" is a ticked checkbox.',
+        (
+            'Of a conditional field: the value of its parent that makes it visible; "1" is a ticked '
+            "checkbox."
+        ),
         "no",
         minLength=1,
     ),
@@ -78,7 +88,9 @@ FORM_FIELD = {
         },
         "examples": [{"label": "Privacy statement", "url": f"{EXAMPLE_HOST}/privacy"}],
     },
-    "version": field("integer", "Of the consent: version of its text, starting at 1.", 3, minimum=1),
+    "version": field(
+        "integer", "Of the consent: version of its text, starting at 1.", 3, minimum=1
+    ),
 }
 
 EXAMPLE = {
@@ -86,7 +98,10 @@ EXAMPLE = {
     "description": "<p>It takes two minutes.</p>",
     "fields": [
         {
-            **{key: FORM_FIELD[key]["examples"][0] for key in ("name", "type", "label", "required", "css")},
+            **{
+                key: FORM_FIELD[key]["examples"][0]
+                for key in ("name", "type", "label", "required", "css")
+            },
             "options": FORM_FIELD["options"]["examples"][0],
             "conditional": [_EXPLAINED],
         },
@@ -110,13 +125,18 @@ SECTION = {
         minLength=1,
         contentMediaType="text/html",
     ),
-    "fields": field("array", "Its fields, in order.", EXAMPLE["fields"], items=reference("FormField")),
+    "fields": field(
+        "array", "Its fields, in order.", EXAMPLE["fields"], items=reference("FormField")
+    ),
 }
 
 FORM_SCHEMA = {
     "version": field(
         "string",
-        "Version of the form. It changes exactly when the structure changes. Also the header `Form-Version`.",
+        (
+            "Version of the form. It changes exactly when the structure changes. Also the header "
+            "`Form-Version`."
+        ),
         "9f86d081884c7d65",
         pattern="^[0-9a-f]{16}$",
     ),

@@ -15,14 +15,17 @@ from jobsite.types import JsonObject
 
 
 class OptionListSerializer(serializers.ListSerializer):
-    """The options of a field. Plain dictionaries, because there can be thousands. The order of the keys is
-    set here: PostgreSQL's jsonb does not preserve it."""
+    """The options of a field. Plain dictionaries, because there can be thousands. The order of the
+    keys is set here: PostgreSQL's jsonb does not preserve it.
+    """
 
     def to_representation(self, field: JsonObject) -> list[JsonObject]:
         pairs = [(option["value"], option["label"]) for option in field.get("options", ())]
         if field["type"] == FieldType.RANGE:
             pairs = list(LEVELS.items())
-        return [{"name": field["name"], "value": value, "label": str(label)} for value, label in pairs]
+        return [
+            {"name": field["name"], "value": value, "label": str(label)} for value, label in pairs
+        ]
 
 
 @documented("FormOption", "An option of a form field.", schema.OPTION)
@@ -37,8 +40,9 @@ class OptionSerializer(PlainItemSerializer):
 
 @documented("FormField", "An input of an application form.", schema.FORM_FIELD)
 class FormFieldSerializer(PlainItemSerializer):
-    """A stored field (`forms_structure.structure`), with generated values: the levels of a range, names of
-    options. Levels are in the active language."""
+    """A stored field (`forms_structure.structure`), with generated values: the levels of a range,
+    names of options. Levels are in the active language.
+    """
 
     name = serializers.CharField()
     type = serializers.CharField()
@@ -78,15 +82,18 @@ class FormSchemaSerializer(PlainItemSerializer):
 
 
 def serve(form: Form | None, brand: int | None) -> tuple[list[JsonObject], str]:
-    """Return the sections of `form` with the consent of `brand`, a number, and their language. Without a
-    form, one section has the consent (docs/decisions.md #36, #38). One query."""
+    """Return the sections of `form` with the consent of `brand`, a number, and their language.
+    Without a form, one section has the consent (docs/decisions.md #36, #38). One query.
+    """
     language = form.served_language if form else site_language()
     consent = ConsentText.objects.current(language, brand)
     return served_sections(form.whole_structure if form else [], consent, language), language
 
 
 def served_sections(structure: Structure, consent: ConsentText, language: str) -> list[JsonObject]:
-    """Return the sections of `structure` as the API serves them, with the consent, in `language`."""
+    """Return the sections of `structure` as the API serves them, with the
+    consent, in `language`.
+    """
     with translation.override(language):
         sections: list[JsonObject] = list(SectionSerializer(structure, many=True).data)
         if not sections:

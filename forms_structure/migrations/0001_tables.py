@@ -56,7 +56,9 @@ TABLES = [
     migrations.CreateModel(
         "Snapshot",
         fields(
-            form=models.ForeignKey("forms_structure.form", models.CASCADE, related_name="snapshots"),
+            form=models.ForeignKey(
+                "forms_structure.form", models.CASCADE, related_name="snapshots"
+            ),
             revision=models.PositiveIntegerField(),
             structure=StructureField(blank=True, default=list),
             language=models.CharField(max_length=2),
@@ -87,7 +89,9 @@ TABLES = [
             "verbose_name_plural": "consent texts",
             "ordering": ["-version"],
             "indexes": [
-                Index(fields=["brand_number", "language", "-version"], name="consent_texts_by_brand")
+                Index(
+                    fields=["brand_number", "language", "-version"], name="consent_texts_by_brand"
+                )
             ],
         },
     ),

@@ -1,5 +1,6 @@
-"""Limits of sign-in attempts: for an account by django-axes, for all accounts from one address, and their
-429."""
+"""Limits of sign-in attempts: for an account by django-axes, for all accounts from one address, and
+their 429.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,12 +32,12 @@ NOWHERE = "0.0.0.0"
 
 
 class Handler(AxesDatabaseHandler):
-    """django-axes with atomic counting: each attempt is a row before its password is checked. Otherwise,
-    parallel attempts could all pass the limit before the first of them has failed.
+    """django-axes with atomic counting: each attempt is a row before its password is checked.
+    Otherwise, parallel attempts could all pass the limit before the first of them has failed.
 
-    The row is deleted when the attempt fails, and the failure is counted instead; when the user is signed
-    in; or at the end of the request (ReleaseMiddleware): a correct password that waits for its second
-    factor is not a failure.
+    The row is deleted when the attempt fails, and the failure is counted instead; when the user is
+    signed in; or at the end of the request (ReleaseMiddleware): a correct password that waits for
+    its second factor is not a failure.
     """
 
     def is_allowed(self, request: Any, credentials: Credentials = None) -> bool:
@@ -54,7 +55,11 @@ class Handler(AxesDatabaseHandler):
         return True
 
     def user_login_failed(
-        self, sender: object, credentials: Credentials, request: HttpRequest | None = None, **kwargs: object
+        self,
+        sender: object,
+        credentials: Credentials,
+        request: HttpRequest | None = None,
+        **kwargs: object,
     ) -> None:
         if request is None:  # axes logs it
             return
@@ -64,10 +69,13 @@ class Handler(AxesDatabaseHandler):
 
     @contextmanager
     def _locked(self, request: Any, credentials: Credentials) -> Iterator[None]:
-        """Run the block in a transaction that waits for others of the same account and address. On SQLite,
-        all transactions wait for each other."""
+        """Run the block in a transaction that waits for others of the same account and address. On
+        SQLite, all transactions wait for each other.
+        """
         with transaction.atomic():
-            lock_transaction(f"axes {get_client_username(request, credentials)} {request.axes_ip_address}")
+            lock_transaction(
+                f"axes {get_client_username(request, credentials)} {request.axes_ip_address}"
+            )
             yield
 
 
@@ -99,12 +107,16 @@ def address(request: HttpRequest) -> str:
 
 
 def name(request: HttpRequest, credentials: Credentials = None) -> str | None:
-    """Return the user name of the attempt, as it is compared, truncated to the length of its column."""
+    """Return the user name of the attempt, as it is compared, truncated to the length of its
+    column.
+    """
     given = (credentials or request.POST).get("username")
     return given and visible(given)[:255]
 
 
-def refuse(request: HttpRequest, response: HttpResponse | None, credentials: Credentials) -> HttpResponse:
+def refuse(
+    request: HttpRequest, response: HttpResponse | None, credentials: Credentials
+) -> HttpResponse:
     """Return 429: too many wrong passwords for this account from this address."""
     wait = opens_at(request, credentials) - timezone.now()
     return too_many(request, wait=wait.total_seconds())
@@ -144,8 +156,14 @@ def too_many(request: HttpRequest, *, wait: float) -> HttpResponse:
     headers = {"Retry-After": str(seconds), "Cache-Control": "no-store"}
     minutes = max(1, -(-seconds // 60))
     if is_api(request):
-        return problem(request, 429, f"Too many wrong passwords. Try again in {minutes} minutes.", headers)
+        return problem(
+            request, 429, f"Too many wrong passwords. Try again in {minutes} minutes.", headers
+        )
     chosen = getattr(request, "LANGUAGE_CODE", "")  # set in the admin
-    with translation.override(chosen or preferred_language(request.headers.get("Accept-Language", ""))):
+    with translation.override(
+        chosen or preferred_language(request.headers.get("Accept-Language", ""))
+    ):
         context = {"minutes": minutes, "heading": _("Temporarily locked")}
-        return TemplateResponse(request, "locked.html", context, status=429, headers=headers).render()
+        return TemplateResponse(
+            request, "locked.html", context, status=429, headers=headers
+        ).render()

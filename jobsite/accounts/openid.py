@@ -1,7 +1,7 @@
 """OpenID Connect by django-allauth, with additional checks. Only imported if OIDC_ISSUER is set.
 
-The size and type of each document of the provider are checked, and the id_token as OpenID Connect Core
-3.1.3.7 requires (docs/decisions.md #102).
+The size and type of each document of the provider are checked, and the id_token as OpenID Connect
+Core 3.1.3.7 requires (docs/decisions.md #102).
 """
 
 import logging
@@ -44,7 +44,18 @@ SECONDS_MAX = 10  # for one of them
 SUBJECT_MAX = 255  # OpenID Connect Core 2
 UID_MAX = 191  # length of allauth's column
 LEEWAY = 60  # seconds of clock difference
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+ALGORITHMS = (
+    "RS256",
+    "RS384",
+    "RS512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "EdDSA",
+)
 
 
 class UnusableError(RequestException):
@@ -56,8 +67,9 @@ class UntrustedResponseError(OAuth2Error):
 
 
 class LimitedSession(Session):
-    """Reads at most DOCUMENT_MAX bytes in SECONDS_MAX seconds. Follows no redirect: documents must come
-    from the provider, and the client secret must not go anywhere else."""
+    """Reads at most DOCUMENT_MAX bytes in SECONDS_MAX seconds. Follows no redirect: documents must
+    come from the provider, and the client secret must not go anywhere else.
+    """
 
     def request(self, *args: Any, **kwargs: Any) -> Response:
         end = time.monotonic() + SECONDS_MAX
@@ -76,7 +88,9 @@ class LimitedSession(Session):
 
 
 def fetch(url: str, what: str, **options: object) -> JsonObject:
-    """Return the JSON object at `url`. Raises UnusableError if it is not one, otherwise RequestException."""
+    """Return the JSON object at `url`.
+    Raises UnusableError if it is not one, otherwise RequestException.
+    """
     with get_adapter().get_requests_session() as session:
         response = session.get(url, **options)
     response.raise_for_status()
@@ -93,7 +107,9 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
     """The authorization code flow: discovery, token, id_token and userinfo."""
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """Return the redirect_uri. allauth would repeat the port of the Host header, which nothing checks."""
+        """Return the redirect_uri. allauth would repeat the port of the Host header, which nothing
+        checks.
+        """
         return base_url(request) + reverse("openid_connect_callback", args=[self.provider_id])
 
     @property
@@ -152,7 +168,9 @@ class OAuth2Adapter(OpenIDConnectOAuth2Adapter):
                 options={"require": ["iss", "sub", "aud", "exp", "iat"]},
             )
         except (RecursionError, TypeError, ValueError, jwt.PyJWTError) as error:
-            raise UntrustedResponseError(f"the id_token is not valid: {type(error).__name__}") from None
+            raise UntrustedResponseError(
+                f"the id_token is not valid: {type(error).__name__}"
+            ) from None
         audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
         if claims.get("azp", app.client_id if len(audiences) == 1 else None) != app.client_id:
             raise UntrustedResponseError("the id_token was issued for another site (azp)")
@@ -184,8 +202,9 @@ class Provider(OpenIDConnectProvider):
     oauth2_adapter_class = OAuth2Adapter
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> JsonObject:
-        """Accept only the return URL from a link to the sign-in: not the scope, other parameters of the
-        provider, or a process such as connecting accounts."""
+        """Accept only the return URL from a link to the sign-in: not the scope, other parameters of
+        the provider, or a process such as connecting accounts.
+        """
         nonce = get_random_string(32)
         return {
             "process": AuthProcess.LOGIN,
@@ -205,13 +224,16 @@ class Provider(OpenIDConnectProvider):
         return {}  # no accounts are created
 
     def extract_email_addresses(self, data: JsonObject) -> list[EmailAddress]:
-        """Return the address; verified if every `email_verified` is true. OIDC_EMAIL_DOMAINS only count if
-        the provider sends no `email_verified`."""
+        """Return the address; verified if every `email_verified` is true. OIDC_EMAIL_DOMAINS only
+        count if the provider sends no `email_verified`.
+        """
         parts = [data.get("userinfo", {}), data["id_token"]]
         email = next((part["email"] for part in parts if part.get("email")), None)
         if not isinstance(email, str):
             return []
-        stated = [part["email_verified"] for part in parts if part.get("email_verified") is not None]
+        stated = [
+            part["email_verified"] for part in parts if part.get("email_verified") is not None
+        ]
         domains = [domain.lower() for domain in settings.OIDC_EMAIL_DOMAINS]
         is_trusted = email.rpartition("@")[2].lower() in domains
         is_verified = all(each is True for each in stated) if stated else is_trusted
@@ -219,11 +241,14 @@ class Provider(OpenIDConnectProvider):
 
 
 class OidcAdapter(DefaultSocialAccountAdapter):
-    """Signs in users who have an account here: the first time by an e-mail address that the provider verified
-    and only one active account has, later by the provider's identifier (`sub`). The provider creates no
-    accounts and assigns no permissions."""
+    """Signs in users who have an account here: the first time by an e-mail address that the
+    provider verified and only one active account has, later by the provider's identifier (`sub`).
+    The provider creates no accounts and assigns no permissions.
+    """
 
-    def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> Provider:
+    def get_provider(
+        self, request: HttpRequest, provider: str, client_id: str | None = None
+    ) -> Provider:
         return Provider(request, app=self.get_app(request, provider=provider, client_id=client_id))
 
     def get_requests_session(self) -> Session:
@@ -259,14 +284,17 @@ class OidcAdapter(DefaultSocialAccountAdapter):
         sociallogin.connect(request, user)
 
     def find_user(self, sociallogin: SocialLogin) -> User | None:
-        """Return the account of a verified e-mail address, unless it is connected to another `sub` already:
-        addresses are reassigned, identifiers are not."""
+        """Return the account of a verified e-mail address, unless it is connected to another `sub`
+        already: addresses are reassigned, identifiers are not.
+        """
         for each in sociallogin.email_addresses:
             if each.verified is not True:
                 continue
             users = [
                 user
-                for user in get_user_model().objects.filter(email__iexact=each.email, is_active=True)
+                for user in get_user_model().objects.filter(
+                    email__iexact=each.email, is_active=True
+                )
                 if _folded(user.email) == _folded(each.email)
             ]
             if len(users) == 1 and not SocialAccount.objects.filter(user=users[0]).exists():
@@ -316,7 +344,9 @@ def refuse(request: HttpRequest) -> HttpResponse:
 
 
 def _is_url(text: str) -> bool:
-    """Return whether `text` is a URL that may receive secrets: https, unless the issuer itself is not."""
+    """Return whether `text` is a URL that may receive secrets:
+    https, unless the issuer itself is not.
+    """
     try:
         url = urlsplit(text)
     except ValueError:

@@ -65,11 +65,14 @@ def in_background(work: Callable[[], None]) -> None:
 
 
 class ResetForm(PasswordResetForm):
-    """Searches for the account and sends the mail in a thread, so that the response time does not reveal
-    whether the account exists."""
+    """Searches for the account and sends the mail in a thread, so that the response time does not
+    reveal whether the account exists.
+    """
 
     email = PastedEmailField(
-        label=_("E-mail address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        label=_("E-mail address"),
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
 
     def save(self, *, request: HttpRequest, **kwargs: Any) -> None:
@@ -126,13 +129,16 @@ class OldPassword:
     def clean_old_password(self: Any) -> str:
         old = self.cleaned_data["old_password"]
         if authenticate(self.request, username=self.user.get_username(), password=old) is None:
-            raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+            raise ValidationError(
+                self.error_messages["password_incorrect"], code="password_incorrect"
+            )
         return old
 
 
 class PasswordForm(forms.Form):
-    """Asks for the password of the signed-in user before something that cannot be undone. An account that
-    signs in by another way has none, and is not asked."""
+    """Asks for the password of the signed-in user before something that cannot be undone. An
+    account that signs in by another way has none, and is not asked.
+    """
 
     old_password = forms.CharField(
         label=_("Password"),
@@ -157,8 +163,9 @@ class PasswordView(views.PasswordChangeView):
 
 
 class ConfirmView(views.PasswordResetConfirmView):
-    """Resets the lockout as well: access to the mailbox is sufficient proof. Colleagues then sign in to the
-    admin."""
+    """Resets the lockout as well: access to the mailbox is sufficient proof. Colleagues then sign
+    in to the admin.
+    """
 
     def form_valid(self, form: SetPasswordForm) -> HttpResponse:
         response = super().form_valid(form)
@@ -191,12 +198,17 @@ class SignInForm(AuthenticationForm):
 
 
 class LoginView(views.LoginView):
-    """Sign-in by password, and if enabled with a second factor, a passkey or an identity provider."""
+    """Sign-in by password, and if enabled with a second factor, a passkey or
+    an identity provider.
+    """
 
     authentication_form = SignInForm
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        others = {"has_factors": HAS_FACTORS, "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME}
+        others = {
+            "has_factors": HAS_FACTORS,
+            "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME,
+        }
         context = super().get_context_data(**kwargs) | {"is_login": True} | others
         del context["site"]  # Django's own; that of all pages is another one
         return context
@@ -229,7 +241,9 @@ def _form(
 
 
 _login = _form(LoginView, _("Sign in"), _("Sign in"), next_page="account")
-_password = _form(PasswordView, _("Change my password"), _("Save"), success_url=reverse_lazy("account"))
+_password = _form(
+    PasswordView, _("Change my password"), _("Save"), success_url=reverse_lazy("account")
+)
 _reset = _form(
     views.PasswordResetView,
     _("A new password"),
@@ -242,12 +256,20 @@ _reset = _form(
 _sent = views.PasswordResetDoneView.as_view(
     template_name="registration/sent.html", extra_context={"heading": _("Check your inbox")}
 )
-_confirm = _form(ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login"))
+_confirm = _form(
+    ConfirmView, _("A new password"), _("Save"), success_url=reverse_lazy("account-login")
+)
 
 urlpatterns = [
     path("login", page(_login), name="account-login"),
-    path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account-logout"),
-    path("password", page(login_required(_password, login_url="account-login")), name="account-password"),
+    path(
+        "logout", page(views.LogoutView.as_view(next_page="account-login")), name="account-logout"
+    ),
+    path(
+        "password",
+        page(login_required(_password, login_url="account-login")),
+        name="account-password",
+    ),
     path("reset", page(_reset), name="account-reset"),
     path("reset/sent", page(_sent), name="account-reset-sent"),
     path("reset/<uidb64>/<token>", page(_confirm), name="account-reset-confirm"),
@@ -258,7 +280,11 @@ if IS_EXTENDED:  # the URL names that django-allauth uses
 
     urlpatterns += [
         path("login", page(_login), name="account_login"),
-        path("logout", page(views.LogoutView.as_view(next_page="account-login")), name="account_logout"),
+        path(
+            "logout",
+            page(views.LogoutView.as_view(next_page="account-login")),
+            name="account_logout",
+        ),
         path("inactive", page(account_views.account_inactive), name="account_inactive"),
         path("confirm", page(account_views.reauthenticate), name="account_reauthenticate"),
     ]
@@ -273,7 +299,11 @@ if HAS_FACTORS:
 
     urlpatterns += [
         path("factors", factor_page(factors.index), name="mfa_index"),
-        path("factors/code", page(sign_in.checks_pending(factors.authenticate)), name="mfa_authenticate"),
+        path(
+            "factors/code",
+            page(sign_in.checks_pending(factors.authenticate)),
+            name="mfa_authenticate",
+        ),
         path("factors/confirm", page(factors.reauthenticate), name="mfa_reauthenticate"),
         path("factors/app", factor_page(totp.activate_totp), name="mfa_activate_totp"),
         path(
@@ -281,7 +311,11 @@ if HAS_FACTORS:
             page(sign_in.requires_recent_factor(totp.deactivate_totp)),
             name="mfa_deactivate_totp",
         ),
-        path("factors/recovery", factor_page(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+        path(
+            "factors/recovery",
+            factor_page(codes.view_recovery_codes),
+            name="mfa_view_recovery_codes",
+        ),
         path(
             "factors/recovery/new",
             factor_page(codes.generate_recovery_codes),
@@ -295,7 +329,11 @@ if HAS_FACTORS:
         path("passkeys", factor_page(passkeys.list_webauthn), name="mfa_list_webauthn"),
         path("passkeys/login", page(passkeys.login_webauthn), name="mfa_login_webauthn"),
         path("passkeys/add", factor_page(passkeys.add_webauthn), name="mfa_add_webauthn"),
-        path("passkeys/confirm", page(passkeys.reauthenticate_webauthn), name="mfa_reauthenticate_webauthn"),
+        path(
+            "passkeys/confirm",
+            page(passkeys.reauthenticate_webauthn),
+            name="mfa_reauthenticate_webauthn",
+        ),
         path("passkeys/<int:pk>", factor_page(passkeys.edit_webauthn), name="mfa_edit_webauthn"),
         path(
             "passkeys/<int:pk>/remove",
@@ -313,4 +351,6 @@ if settings.OIDC_ISSUER:
         path("oidc/cancelled", page(social.login_cancelled), name="socialaccount_login_cancelled"),
     ]
     for name, view in (("login", openid.login), ("callback", openid.callback)):
-        urlpatterns.append(path(f"<str:provider_id>/{name}", page(view), name=f"openid_connect_{name}"))
+        urlpatterns.append(
+            path(f"<str:provider_id>/{name}", page(view), name=f"openid_connect_{name}")
+        )

@@ -22,8 +22,9 @@ class VarietyValidator:
 
 
 class PublicPasswordBackend:
-    """Refuses the passwords of the demo, where the user name is the password, on a site that is not for
-    development. It counts as a wrong password."""
+    """Refuses the passwords of the demo, where the user name is the password, on a site that is not
+    for development. It counts as a wrong password.
+    """
 
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None

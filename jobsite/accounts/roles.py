@@ -1,5 +1,7 @@
-"""The roles: groups that `manage.py create_roles` creates, with their permissions (docs/decisions.md #58),
-and who may give them (#205). The members of a brand are set on the brand and on the user."""
+"""The roles: groups that `manage.py create_roles` creates, with their permissions
+(docs/decisions.md #58), and who may give them (#205). The members of a brand are set on the brand
+and on the user.
+"""
 
 from collections.abc import Iterable
 
@@ -71,17 +73,23 @@ ADMINISTRATOR = "Administrator"  # everything except what only superusers may do
 NAMES = (*ROLES, AUDITOR, ADMINISTRATOR)
 DESCRIPTIONS = {
     gettext_noop("Recruiter"): gettext_noop("vacancies, forms and applications of own brands"),
-    gettext_noop("Editor"): gettext_noop("vacancies, forms and applications of every brand, also brands"),
+    gettext_noop("Editor"): gettext_noop(
+        "vacancies, forms and applications of every brand, also brands"
+    ),
     gettext_noop("Approver"): gettext_noop("a recruiter who also approves vacancies of colleagues"),
     gettext_noop("Filter manager"): gettext_noop("filters and options"),
-    gettext_noop("Brand administrator"): gettext_noop("a recruiter who also manages the users of own brands"),
+    gettext_noop("Brand administrator"): gettext_noop(
+        "a recruiter who also manages the users of own brands"
+    ),
     gettext_noop("Auditor"): gettext_noop("view only, for everything"),
     gettext_noop("Administrator"): gettext_noop("everything, including users"),
 }
 
 
 def permissions(role: str) -> set[Permission]:
-    """Return the permissions of `role` in this release, without those that `migrate` has not created yet."""
+    """Return the permissions of `role` in this release, without those that `migrate` has not
+    created yet.
+    """
     rows = Permission.objects.select_related("content_type")
     of_ours = Q(content_type__app_label__in=OURS)
     accounts = Q(content_type__app_label="auth", content_type__model__in=("user", "group"))
@@ -103,9 +111,11 @@ def permissions(role: str) -> set[Permission]:
 
 @transaction.atomic
 def create() -> dict[str, list[str]]:
-    """Create the roles. Add the permissions that are new in this release, and remove those that an earlier
-    release gave and this one does not: what a site added or removed itself stays (docs/decisions.md #293).
-    Return what was added and removed by role, such as "+vacancies.add_brand". Other groups do not change."""
+    """Create the roles. Add the permissions that are new in this release, and remove those that an
+    earlier release gave and this one does not: what a site added or removed itself stays
+    (docs/decisions.md #293). Return what was added and removed by role, such as
+    "+vacancies.add_brand". Other groups do not change.
+    """
     changes = {}
     for name in NAMES:
         group, is_new = Group.objects.get_or_create(name=name)
@@ -123,8 +133,9 @@ def create() -> dict[str, list[str]]:
 
 
 def lacking() -> dict[str, list[str]]:
-    """Return the permissions that `create` would add, by role. A role without a group is left out: the site
-    does not use it."""
+    """Return the permissions that `create` would add, by role. A role without a group is left out:
+    the site does not use it.
+    """
     groups = Group.objects.filter(name__in=NAMES).order_by("name")
     found = {group.name: _names(_difference(group, permissions(group.name))[0]) for group in groups}
     return {role: names for role, names in found.items() if names}
@@ -169,7 +180,9 @@ def held_by(user: User) -> QuerySet[Permission]:
 
 
 def grantable_by(user: User) -> QuerySet[Group]:
-    """Return the groups that `user` may give to others: those without a permission that `user` lacks."""
+    """Return the groups that `user` may give to others:
+    those without a permission that `user` lacks.
+    """
     return Group.objects.exclude(permissions__in=_lacking(user)).order_by("name")
 
 

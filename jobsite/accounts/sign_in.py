@@ -1,4 +1,5 @@
-"""Second factors and passkeys by django-allauth. Only imported if they or OpenID Connect are enabled.
+"""Second factors and passkeys by django-allauth. Only imported if they or OpenID Connect are
+enabled.
 
 The pages are those of allauth with our templates (templates/allauth), at the URLs in
 jobsite/accounts/pages.py. Signing in by password remains Django's, limited by django-axes.
@@ -67,7 +68,9 @@ if HAS_FACTORS:
             record_authentication(request, user, "mfa", type=authenticator.type)
 
     class CodeStage(AuthenticateStage):
-        """A sign-in that waits for its second factor; it stores a hash of the password of the first step."""
+        """A sign-in that waits for its second factor;
+        it stores a hash of the password of the first step.
+        """
 
         def handle(self) -> tuple[HttpResponse | None, bool]:
             self.login.state["password"] = self.login.user.get_session_auth_hash()
@@ -97,8 +100,9 @@ if HAS_FACTORS:
                 self.add_error("credential", get_mfa_adapter().validation_error("incorrect_code"))
 
         def clean_credential(self: Any) -> object:
-            """Compare the origin exactly, and refuse frames in other sites: python-fido2 accepts every port,
-            subdomain and frame."""
+            """Compare the origin exactly, and refuse frames in other sites: python-fido2 accepts
+            every port, subdomain and frame.
+            """
             credential = self.cleaned_data["credential"]
             client = CollectedClientData(websafe_decode(credential["response"]["clientDataJSON"]))
             if client.origin != base_origin(context.request) or client.cross_origin:
@@ -128,7 +132,9 @@ def hide_from_admin() -> None:
 
 def has_factor(user: User) -> bool:
     """Return whether `user` has a second factor. Recovery codes alone are not one."""
-    return HAS_FACTORS and is_mfa_enabled(user, [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN])
+    return HAS_FACTORS and is_mfa_enabled(
+        user, [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+    )
 
 
 def needs_factor(user: User) -> bool:
@@ -159,7 +165,9 @@ def checks_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
             if not (
                 user
                 and user.is_active
-                and constant_time_compare(login.state.get("password", ""), user.get_session_auth_hash())
+                and constant_time_compare(
+                    login.state.get("password", ""), user.get_session_auth_hash()
+                )
             ):
                 stagekit.clear_login(request)
         return view(request, *args, **kwargs)
@@ -169,9 +177,10 @@ def checks_pending(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
 @contextmanager
 def count_wrong_codes(request: HttpRequest, user: User) -> Iterator[None]:
-    """Count a ValidationError of the block as a failed sign-in of `user` from this address, and end the
-    session after WRONG_CODES_MAX. Other addresses are not affected: someone who knows the password cannot
-    lock the owner out."""
+    """Count a ValidationError of the block as a failed sign-in of `user` from this address, and end
+    the session after WRONG_CODES_MAX. Other addresses are not affected: someone who knows the
+    password cannot lock the owner out.
+    """
     credentials = {"username": user.get_username()}
     if not AxesProxyHandler.is_allowed(request, credentials):
         request.axes_locked_out, request.axes_credentials = True, credentials  # type: ignore[attr-defined]
@@ -201,12 +210,17 @@ def ask_for_factor(request: HttpRequest, otherwise: str) -> HttpResponse:
 
 
 def requires_known_factor(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Require the user's second factor for `view`, which manages factors: the password alone must not be
-    enough to read recovery codes, or to add or remove a factor."""
+    """Require the user's second factor for `view`, which manages factors: the password alone must
+    not be enough to read recovery codes, or to add or remove a factor.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        if request.user.is_authenticated and has_factor(request.user) and not has_proved_factor(request):
+        if (
+            request.user.is_authenticated
+            and has_factor(request.user)
+            and not has_proved_factor(request)
+        ):
             return ask_for_factor(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 
@@ -214,8 +228,9 @@ def requires_known_factor(view: Callable[..., HttpResponse]) -> Callable[..., Ht
 
 
 def requires_recent_factor(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Require a factor confirmed in the last CONFIRMATION_AGE seconds for `view`, which removes a factor. The
-    sign-in itself does not count: the browser may be unattended."""
+    """Require a factor confirmed in the last CONFIRMATION_AGE seconds for `view`, which removes a
+    factor. The sign-in itself does not count: the browser may be unattended.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
@@ -251,8 +266,8 @@ def redirects_login(login: Callable[..., HttpResponse]) -> Callable[..., HttpRes
 
 
 class SecondFactorGate:
-    """Requires a second factor for the admin, and redirects users without one to set it up. Identity
-    providers enforce their own.
+    """Requires a second factor for the admin, and redirects users without one to set it up.
+    Identity providers enforce their own.
 
     For internal lists and files, jobsite.api.permissions.lacks_factor calls `request.lacks_factor`.
     """
@@ -295,7 +310,13 @@ class AccountAdapter(DefaultAccountAdapter):
         records = get_authentication_records(context.request, context.request.user)
         return not records or time.time() - records[-1]["at"] > CONFIRMATION_AGE
 
-    def add_message(self, request: HttpRequest, level: int, message_template: str | None = None,
-                    *args: object, **kwargs: object) -> None:  # fmt: skip
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        *args: object,
+        **kwargs: object,
+    ) -> None:
         if message_template != "account/messages/logged_in.txt":
             super().add_message(request, level, message_template, *args, **kwargs)

@@ -13,7 +13,9 @@ class ActiveFilter:
 
 
 def active_filters(changelist: ChangeList) -> list[ActiveFilter]:
-    """Return the filters in the address of `changelist`. A filter whose values are rows has `labels`."""
+    """Return the filters in the address of `changelist`.
+    A filter whose values are rows has `labels`.
+    """
     sent = changelist.get_filters_params()
     found: list[tuple[str, str, list[str]]] = []
     for spec in changelist.filter_specs:
@@ -29,7 +31,9 @@ def active_filters(changelist: ChangeList) -> list[ActiveFilter]:
         ActiveFilter(
             title,
             text,
-            changelist.clear_all_filters_qs if is_last else changelist.get_query_string(remove=names),
+            changelist.clear_all_filters_qs
+            if is_last
+            else changelist.get_query_string(remove=names),
         )
         for title, text, names in found
     ]

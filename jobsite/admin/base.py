@@ -30,19 +30,25 @@ from jobsite.types import Context
 
 
 def posted_again(request: HttpRequest, *left_out: str) -> list[tuple[str, str]]:
-    """Return the posted names and values, for the hidden fields of a page that posts them again, without the
-    token and those `left_out`."""
+    """Return the posted names and values, for the hidden fields of a page that posts them again,
+    without the token and those `left_out`.
+    """
     pairs = [(name, value) for name, values in request.POST.lists() for value in values]
-    return [(name, value) for name, value in pairs if name not in ("csrfmiddlewaretoken", *left_out)]
+    return [
+        (name, value) for name, value in pairs if name not in ("csrfmiddlewaretoken", *left_out)
+    ]
 
 
 class NamedRow(forms.ModelForm):
-    """A table row whose inputs have labels: screen readers do not read the column heading as the label."""
+    """A table row whose inputs have labels:
+    screen readers do not read the column heading as the label.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            wrapped = getattr(field.widget, "widget", field.widget)  # unwraps RelatedFieldWidgetWrapper
+            # Unwraps RelatedFieldWidgetWrapper.
+            wrapped = getattr(field.widget, "widget", field.widget)
             for widget in getattr(wrapped, "widgets", [wrapped]):
                 if not widget.is_hidden:
                     widget.attrs["aria-label"] = str(field.label or name)
@@ -77,12 +83,18 @@ class ValidateIdsMixin:
     def check_ids(self, request: HttpRequest, sent: QueryDict) -> None:
         of_inlines = [inline.model._meta for inline in self.get_inlines(request, None)]  # type: ignore[attr-defined]
         metas = [self.opts, *of_inlines]  # type: ignore[attr-defined]
-        own = {f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation}
+        own = {
+            f.name for meta in metas for f in (*meta.fields, *meta.many_to_many) if f.is_relation
+        }
         for name, values in sent.lists():
-            if name.rpartition("-")[2] in own and any(value and as_id(value) is None for value in values):
+            if name.rpartition("-")[2] in own and any(
+                value and as_id(value) is None for value in values
+            ):
                 raise BadRequest(f"{name} is not a valid id.")
 
-    def changeform_view(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def changeform_view(
+        self, request: HttpRequest, *args: object, **kwargs: object
+    ) -> HttpResponse:
         self.check_ids(request, request.GET)
         self.check_ids(request, request.POST)
         view = super().changeform_view  # type: ignore[misc]
@@ -93,11 +105,13 @@ class ValidateIdsMixin:
             request._messages = default_storage(request)  # type: ignore[attr-defined] # drops those of a failed attempt
             return view(request, *args, **kwargs)
 
-        # A concurrent request may take the same name or delete a chosen row between validation and save. Then
-        # the form is validated again and shows the error.
+        # A concurrent request may take the same name or delete a chosen row between validation and
+        # save. Then the form is validated again and shows the error.
         return retry_on_conflict(post)
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
         if "\0" in object_id:  # PostgreSQL rejects NUL in text
             return None
         return super().get_object(request, object_id, from_field)  # type: ignore[misc]
@@ -120,7 +134,9 @@ def action_parameters(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
-    """The base of all admin pages. Its changelist is titled "Brands" instead of "Select brand to change"."""
+    """The base of all admin pages.
+    Its changelist is titled "Brands" instead of "Select brand to change".
+    """
 
     page_classes: tuple[type[AdminPages], ...] = ()  # the pages beside the list and the form
     warn_unsaved_form = True
@@ -128,7 +144,8 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     list_filter_sheet = True  # filters open over the list, also on wide screens
     list_links_template = ""  # beside the search
     formfield_overrides: dict[Any, Any] = {models.EmailField: {"form_class": PastedEmailField}}
-    conditional_fields: dict[str, str] = {}  # a template asks for it 44 times, and slowly if there is none
+    # A template asks for it 44 times, and slowly if there is none.
+    conditional_fields: dict[str, str] = {}
 
     def get_urls(self) -> list[URLPattern]:
         pages = [url for page in self.page_classes for url in page(self).urls()]
@@ -138,7 +155,9 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     def get_actions(
         self, request: HttpRequest, *args: object, action_location: object = None, **options: object
     ) -> dict:
-        """Put "Delete" last, where nobody chooses it by mistake. Django 6.1 passes `action_location`."""
+        """Put "Delete" last, where nobody chooses it by mistake.
+        Django 6.1 passes `action_location`.
+        """
         where = {} if action_location is None else {"action_location": action_location}
         actions = super().get_actions(request, *args, **where, **options)
         if delete := actions.pop("delete_selected", None):
@@ -146,7 +165,9 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
         return actions
 
     def lookup_allowed(self, lookup: str, value: object, request: HttpRequest) -> bool:
-        """Allow only the lookups of the page's filters. A regex lookup in the URL could run for minutes."""
+        """Allow only the lookups of the page's filters.
+        A regex lookup in the URL could run for minutes.
+        """
         name, _, rest = lookup.partition("__")
         filters = {getattr(f, "parameter_name", f) for f in self.list_filter}
         return name in filters and rest in ("", "exact", "isnull", "id__exact")
@@ -156,14 +177,21 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
         return str(row)
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        """Search without case and accents, except in fields with a prefix of Django's, such as "="."""
+        """Search without case and accents, except in fields with a prefix of
+        Django's, such as "=".
+        """
         names = super().get_search_fields(request)
-        return [name if name.startswith(("=", "^", "@")) else f"{name}__folded_contains" for name in names]
+        return [
+            name if name.startswith(("=", "^", "@")) else f"{name}__folded_contains"
+            for name in names
+        ]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet, search_term: str
     ) -> tuple[QuerySet, bool]:
-        """Return the rows that `find` finds. A search with too many words finds nothing, and says so."""
+        """Return the rows that `find` finds.
+        A search with too many words finds nothing, and says so.
+        """
         try:
             return self.find(request, queryset, search_term)
         except ValidationError as error:
@@ -171,9 +199,12 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
                 self.message_user(request, error.message, messages.ERROR)
             return queryset.none(), False
 
-    def find(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
-        """Return the rows with the words of `search_term`, and whether they may repeat. Raise ValidationError
-        if the words are too many."""
+    def find(
+        self, request: HttpRequest, queryset: QuerySet, search_term: str
+    ) -> tuple[QuerySet, bool]:
+        """Return the rows with the words of `search_term`, and whether they may repeat. Raise
+        ValidationError if the words are too many.
+        """
         return super().get_search_results(request, queryset, " ".join(search_words(search_term)))
 
     def get_inline_formsets(self, *args: Any, **kwargs: Any) -> list:
@@ -182,7 +213,9 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
     def get_changelist_form(self, request: HttpRequest, **kwargs: object) -> type[BaseModelForm]:
         return super().get_changelist_form(request, **{"form": NamedRow} | kwargs)
 
-    def changelist_view(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
+    def changelist_view(
+        self, request: HttpRequest, extra_context: Context | None = None
+    ) -> HttpResponse:
         title = capfirst(str(self.opts.verbose_name_plural))
         response = super().changelist_view(request, {"title": title} | (extra_context or {}))
         if changelist := (getattr(response, "context_data", None) or {}).get("cl"):
@@ -207,12 +240,18 @@ def as_id(value: Any) -> int | None:
 
 
 def counted(rows: models.QuerySet, by: str) -> Coalesce:
-    """Return a subquery that counts the `rows` that refer to the outer row by `by`. Joins would multiply."""
+    """Return a subquery that counts the `rows` that refer to the outer row by `by`.
+    Joins would multiply.
+    """
     groups = rows.filter(**{by: models.OuterRef("pk")}).order_by().values(by)
     return Coalesce(models.Subquery(groups.annotate(count=models.Count("*")).values("count")), 0)
 
 
 def counted_link(model: type[models.Model], by: str, row: models.Model, count: int) -> str:
-    """Return the `count` as a link to the list of those rows of `model` that refer to `row` by `by`."""
+    """Return the `count` as a link to the list of those rows of `model` that refer to `row` by
+    `by`.
+    """
     url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-    return format_html('<a class="text-link" href="{}?{}__id__exact={}">{}</a>', url, by, row.pk, count)
+    return format_html(
+        '<a class="text-link" href="{}?{}__id__exact={}">{}</a>', url, by, row.pk, count
+    )

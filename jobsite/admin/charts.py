@@ -1,9 +1,9 @@
 """Charts as SVG, for inlining into pages.
 
-They have no style and no script: a style sheet sets the colours by class, for light and dark pages. Series
-differ by dashes and the shape of their points, and have a legend, so that they are distinguishable without
-colour. Charts are hidden from screen readers: pages show the same numbers as a table. The class is not
-"chart", because the theme's script draws on elements with that class.
+They have no style and no script: a style sheet sets the colours by class, for light and dark pages.
+Series differ by dashes and the shape of their points, and have a legend, so that they are
+distinguishable without colour. Charts are hidden from screen readers: pages show the same numbers
+as a table. The class is not "chart", because the theme's script draws on elements with that class.
 """
 
 from collections.abc import Callable, Sequence
@@ -67,8 +67,17 @@ def sparkline(values: Sequence[float], *, width: int = 120, height: int = 32) ->
         '<polygon class="spark-area" points="{},{} {} {},{}"></polygon>'
         '<polyline class="spark-line" points="{}"></polyline>'
         '<circle class="spark-end" cx="{}" cy="{}" r="2.5"></circle></svg>',
-        width, height, px(first), height - 3, line, px(last), height - 3, line, px(last), px(end),
-    )  # fmt: skip
+        width,
+        height,
+        px(first),
+        height - 3,
+        line,
+        px(last),
+        height - 3,
+        line,
+        px(last),
+        px(end),
+    )
 
 
 def line_chart(
@@ -103,14 +112,19 @@ def line_chart(
                 if index % step == (len(each.values) - 1) % step
             ),
         )
-        line = '<g class="plot-series is-{}"><polyline class="plot-line" points="{}"></polyline>{}</g>'
+        line = (
+            '<g class="plot-series is-{}"><polyline class="plot-line" points="{}"></polyline>{}</g>'
+        )
         lines.append(format_html(line, number + 1, path, marks))
     every = max(1, ceil(len(labels) / 3))  # more labels would overlap on a phone
     return format_html(
         '<svg class="plot" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}{}{}</svg>',
-        width, height, _scale(top, y, LEFT, width - RIGHT),
+        width,
+        height,
+        _scale(top, y, LEFT, width - RIGHT),
         format_html_join(
-            "", '<text class="plot-label" x="{}" y="{}" text-anchor="middle">{}</text>',
+            "",
+            '<text class="plot-label" x="{}" y="{}" text-anchor="middle">{}</text>',
             (
                 (x(index), height - 8, label)
                 for index, label in enumerate(labels)
@@ -118,17 +132,25 @@ def line_chart(
             ),
         ),
         SafeString("".join(lines)),
-    )  # fmt: skip
+    )
 
 
 def _scale(top: float, y: Callable[[float], float], left: float, right: float) -> SafeString:
-    """Return horizontal lines with their values above, within the plot: large numbers need no margin."""
+    """Return horizontal lines with their values above, within the plot:
+    large numbers need no margin.
+    """
     return format_html_join(
         "",
         '<line class="plot-grid" x1="{0}" y1="{2}" x2="{1}" y2="{2}"></line>'
         '<text class="plot-label" x="{0}" y="{3}">{4}</text>',
         (
-            (left, right, px(y(top * part / 4)), px(y(top * part / 4) - 4), format_value(top * part / 4))
+            (
+                left,
+                right,
+                px(y(top * part / 4)),
+                px(y(top * part / 4) - 4),
+                format_value(top * part / 4),
+            )
             for part in range(5)
         ),
     )
@@ -156,9 +178,12 @@ def bar_chart(rows: Sequence[tuple[str, float]], *, width: int = 480) -> SafeStr
     for index, (label, value) in enumerate(rows):
         length, y = max(value * inner / top, 1), index * row
         short = label if len(label) <= LABEL_MAX else f"{label[: LABEL_MAX - 1]}…"
-        parts.append((y + 24, short, y + 32, px(length), px(length + 8), y + 44, format_value(value)))
+        parts.append(
+            (y + 24, short, y + 32, px(length), px(length + 8), y + 44, format_value(value))
+        )
     return format_html(
-        '<svg class="plot is-bars" viewBox="0 0 {} {}" aria-hidden="true" focusable="false">{}</svg>',
+        '<svg class="plot is-bars" viewBox="0 0 {} {}" aria-hidden="true" '
+        'focusable="false">{}</svg>',
         width,
         len(rows) * row + 8,
         format_html_join(

@@ -1,4 +1,6 @@
-"""Pages that ask before an action: what they list, and the button that undoes the action afterwards."""
+"""Pages that ask before an action:
+what they list, and the button that undoes the action afterwards.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +52,9 @@ def is_confirmed(request: HttpRequest) -> bool:
 def ask(
     page: JobsiteAdmin, request: HttpRequest, *, label: str, icon: str, text: str, **context: object
 ) -> HttpResponse:
-    """Return the page that asks before an action of the changelist. Its form posts the action again."""
+    """Return the page that asks before an action of the changelist.
+    Its form posts the action again.
+    """
     shared = {
         **page.admin_site.each_context(request),
         "opts": page.opts,
@@ -69,7 +73,8 @@ def with_undo(text: StrOrPromise, url: str, back: str) -> str:
     The form is in templates/unfold/helpers/messages.html.
     """
     return format_html(
-        '{} <button class="panel-button" type="submit" form="message-form" formaction="{}" name="back" '
+        '{} <button class="panel-button" type="submit" form="message-form" formaction="{}" '
+        'name="back" '
         'value="{}">{}</button>',
         text,
         url,

@@ -1,7 +1,8 @@
 """The form field for a date and time, which admin forms use for every DateTimeField.
 
-Django's field refuses a time of the hour that daylight saving time repeats, also when it is the stored value.
-This field keeps the stored value while its text is unchanged, and asks which of the two times is meant.
+Django's field refuses a time of the hour that daylight saving time repeats, also when it is the
+stored value. This field keeps the stored value while its text is unchanged, and asks which of the
+two times is meant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,8 +30,9 @@ from jobsite.text.formats import format_date
 
 
 def readings(naive: datetime) -> tuple[datetime, datetime]:
-    """Return the two times that `naive` can mean in the current time zone, the earlier one first. They differ
-    only in an hour that is repeated or skipped when the clocks change."""
+    """Return the two times that `naive` can mean in the current time zone, the earlier one first.
+    They differ only in an hour that is repeated or skipped when the clocks change.
+    """
     zone = timezone.get_current_timezone()
     first, second = (naive.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     return first, second
@@ -57,15 +59,18 @@ class DateField(forms.DateField):
 
 
 class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
-    """A date and a time with the time zone, and radio buttons for which of the two is meant where the clock
-    shows it twice.
+    """A date and a time with the time zone, and radio buttons for which of the two is meant where
+    the clock shows it twice.
 
-    The radio buttons need no script: they are part of the page with the stored value or with the error.
+    The radio buttons need no script: they are part of the page with the stored value or with the
+    error.
     """
 
     names_zone = True
 
-    def value_from_datadict(self, data: Mapping[str, object], files: MultiValueDict, name: str) -> object:
+    def value_from_datadict(
+        self, data: Mapping[str, object], files: MultiValueDict, name: str
+    ) -> object:
         return [*super().value_from_datadict(data, files, name), data.get(f"{name}_2", "")]
 
     def render(
@@ -84,8 +89,16 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
             return inputs
         first, second = (f"UTC{each.isoformat()[-6:]}" for each in readings(naive))
         choices = [
-            ("0", _("The first time, before the clocks are put back (%(offset)s)") % {"offset": first}),
-            ("1", _("The second time, after the clocks are put back (%(offset)s)") % {"offset": second}),
+            (
+                "0",
+                _("The first time, before the clocks are put back (%(offset)s)")
+                % {"offset": first},
+            ),
+            (
+                "1",
+                _("The second time, after the clocks are put back (%(offset)s)")
+                % {"offset": second},
+            ),
         ]
         radios = UnfoldAdminRadioSelectWidget(choices=choices)
         return format_html(
@@ -96,7 +109,9 @@ class ZonedDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
         )
 
     def _shown(self, value: datetime | Sequence[str] | None) -> tuple[datetime | None, str]:
-        """Return the local date and time of `value`, stored or typed, and which of the two it is."""
+        """Return the local date and time of `value`, stored or typed, and which
+        of the two it is.
+        """
         if isinstance(value, datetime):
             local = timezone.localtime(value)
             return local.replace(tzinfo=None), str(local.fold)
@@ -148,23 +163,28 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
         return is_ambiguous(local.replace(tzinfo=None)) and chosen != str(local.fold)
 
     def _clean_bound_field(self, bf: BoundField) -> object:
-        """Keep a stored value whose text is unchanged: to the microsecond, and also where the text is
-        ambiguous."""
+        """Keep a stored value whose text is unchanged: to the microsecond, and also where the text
+        is ambiguous.
+        """
         stored = bf.form.initial.get(bf.name)
-        if isinstance(stored, datetime) and (self.disabled or not self.has_changed(bf.initial, bf.data)):
+        if isinstance(stored, datetime) and (
+            self.disabled or not self.has_changed(bf.initial, bf.data)
+        ):
             return stored
         return super()._clean_bound_field(bf)  # type: ignore[misc]  # Django's, without a stub
 
     def _ambiguous(self, naive: datetime) -> ValidationError:
         text = _(
-            "%(day)s at %(time)s is ambiguous in the time zone %(zone)s: the clocks are put back and show "
+            "%(day)s at %(time)s is ambiguous in the time zone %(zone)s: the clocks are put back "
+            "and show "
             "this time twice. Choose which of the two you mean."
         )
         return ValidationError(text, code="ambiguous", params=_names(naive))
 
     def _missing(self, naive: datetime) -> ValidationError:
         text = _(
-            "%(day)s at %(time)s does not exist in the time zone %(zone)s: the clocks are put forward and "
+            "%(day)s at %(time)s does not exist in the time zone %(zone)s: the clocks are put "
+            "forward and "
             "skip this time. Choose another time, for instance %(before)s or %(after)s."
         )
         after, before = (
@@ -184,7 +204,9 @@ def _names(naive: datetime) -> dict[str, str]:
 
 
 class ZonedDateTimesAdmin:
-    """An admin page or inline that uses ZonedDateTimeField for every DateTimeField, and DateField."""
+    """An admin page or inline that uses ZonedDateTimeField for every
+    DateTimeField, and DateField.
+    """
 
     def formfield_for_dbfield(
         self, db_field: models.Field, request: HttpRequest, **kwargs: object

@@ -24,14 +24,18 @@ class Cell:
 
 
 class IdChangeList(ChangeList):
-    """The hits of a search are listed best first, unless a column is chosen or they are too many."""
+    """The hits of a search are listed best first, unless a column is chosen
+    or they are too many.
+    """
 
     queryset: QuerySet
     params: dict[str, Any]
     result_list: Any
 
     def scored(self, rows: QuerySet) -> Iterable[tuple[Any, ...]]:
-        """Return tuples that order the `rows`, the best last: how they fit the search, ..., their ids."""
+        """Return tuples that order the `rows`, the best last:
+        how they fit the search, ..., their ids.
+        """
         raise NotImplementedError
 
     def rows_of(self, request: Any, pks: list[int]) -> list[Any]:
@@ -39,8 +43,9 @@ class IdChangeList(ChangeList):
         raise NotImplementedError
 
     def hits(self) -> list[int] | None:
-        """Return the ids that a search finds, to search once for the number and for the page; None if there
-        are too many."""
+        """Return the ids that a search finds, to search once for the number and for the page; None
+        if there are too many.
+        """
         if self.params.get(ORDER_VAR):
             pks = list(self.queryset.values_list("pk", flat=True)[: SORTED + 1])
         else:
@@ -68,7 +73,9 @@ class IdChangeList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         hits = self.hits() if self.query else None
-        self.paginator = self.pages(request) if hits is None else Paginator(hits, self.list_per_page)
+        self.paginator = (
+            self.pages(request) if hits is None else Paginator(hits, self.list_per_page)
+        )
         self.result_count, self.full_result_count = self.paginator.count, None
         self.can_show_all = self.result_count <= self.list_max_show_all
         self.multi_page = self.result_count > self.list_per_page

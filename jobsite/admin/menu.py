@@ -20,9 +20,13 @@ def page(title: StrOrPromise, icon: str, model: str) -> dict[str, object]:
 
 
 def is_vacancy_page(request: HttpRequest) -> bool:
-    """Whether the item of the vacancies is marked: not on pages with an own item, whose URLs are below."""
+    """Whether the item of the vacancies is marked:
+    not on pages with an own item, whose URLs are below.
+    """
     path = request.path
-    vacancies, reports = (reverse(f"admin:vacancies_vacancy_{name}") for name in ("changelist", "reports"))
+    vacancies, reports = (
+        reverse(f"admin:vacancies_vacancy_{name}") for name in ("changelist", "reports")
+    )
     return path.startswith(vacancies) and path != reports and not is_approval_page(request)
 
 
@@ -39,14 +43,20 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
     """Return the groups of the menu: the daily work, and the settings, which are folded
     (templates/unfold/helpers/app_list.html). unfold filters the items by their `permission`."""
     return [{"title": "", "items": daily_work(), "is_setting": False}] + [
-        {"title": title, "items": items, "is_setting": True} for title, items in settings_by_subject()
+        {"title": title, "items": items, "is_setting": True}
+        for title, items in settings_by_subject()
     ]
 
 
 def daily_work() -> list[dict[str, object]]:
     vacancies = reverse("admin:vacancies_vacancy_changelist")
     return [
-        {"title": _("Start"), "icon": "home", "link": reverse("admin:index"), "active": is_start_page},
+        {
+            "title": _("Start"),
+            "icon": "home",
+            "link": reverse("admin:index"),
+            "active": is_start_page,
+        },
         page(_("Vacancies"), "work", "vacancies.vacancy") | {"active": is_vacancy_page},
         {
             "title": _("Waiting for approval"),
@@ -95,7 +105,11 @@ def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
                 },
                 page(_("Stages"), "checklist", "applications.stage"),
                 page(_("Reasons"), "help_center", "applications.reason")
-                | {"permission": lambda request: request.user.has_perm("applications.change_reason")},
+                | {
+                    "permission": lambda request: request.user.has_perm(
+                        "applications.change_reason"
+                    )
+                },
                 page(_("Candidate-facing statuses"), "translate", "applications.status"),
             ],
         ),
@@ -103,7 +117,8 @@ def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
             _("Access"),
             [
                 page(_("Tokens"), "key", "applications.token"),
-                page(_("API documentation"), "api", "applications.token") | {"link": reverse("docs")},
+                page(_("API documentation"), "api", "applications.token")
+                | {"link": reverse("docs")},
                 page(_("Access log"), "policy", "applications.accesslog"),
                 page(_("Users"), "person", "auth.user"),
                 page(_("Groups"), "group", "auth.group"),

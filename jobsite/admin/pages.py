@@ -20,8 +20,9 @@ class AdminPages:
         return []
 
     def object_urls(self, views: dict[str, Callable]) -> list[URLPattern]:
-        """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is called
-        vacancies_vacancy_review."""
+        """Return a URL below an object for each view, by name: "review" is at <pk>/review/ and is
+        called vacancies_vacancy_review.
+        """
         return [
             self.url(f"<path:object_id>/{name}/", view, name.replace("-", "_"))
             for name, view in views.items()
@@ -36,5 +37,8 @@ class AdminPages:
     def context(self, request: HttpRequest, title: StrOrPromise, **values: object) -> Context:
         """Return the context of a page: what every page of the admin has, and `values`."""
         return {
-            **self.admin.admin_site.each_context(request), "title": title, "opts": self.admin.opts, **values
-        }  # fmt: skip
+            **self.admin.admin_site.each_context(request),
+            "title": title,
+            "opts": self.admin.opts,
+            **values,
+        }

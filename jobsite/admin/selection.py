@@ -1,5 +1,7 @@
-"""The rows that a bulk action is about. Pages send them along by id, so that a confirmation affects exactly
-those that it named; and with the version that the user saw, so that a change by somebody else is noticed."""
+"""The rows that a bulk action is about. Pages send them along by id, so that a confirmation affects
+exactly those that it named; and with the version that the user saw, so that a change by somebody
+else is noticed.
+"""
 
 import re
 from collections.abc import Iterator
@@ -16,8 +18,9 @@ _SENT = re.compile(r"[0-9]{1,18}:[0-9]{0,18}(,[0-9]{1,18}:[0-9]{0,18})*")
 
 @dataclass
 class Selection:
-    """Rows by id, with a number that changes when the row does, or None without one. Subclasses name their
-    parameter and create a selection of rows."""
+    """Rows by id, with a number that changes when the row does, or None without one. Subclasses
+    name their parameter and create a selection of rows.
+    """
 
     parameter: ClassVar[str]
 
@@ -25,8 +28,9 @@ class Selection:
 
     @classmethod
     def sent_by(cls, request: HttpRequest, own: QuerySet) -> Self:
-        """Return the rows in the request that are among the user's `own`. Raise BadRequest if it names
-        none."""
+        """Return the rows in the request that are among the user's `own`. Raise BadRequest if it
+        names none.
+        """
         text = request.POST.get(cls.parameter, "")
         if not _SENT.fullmatch(text):
             raise BadRequest(f"{cls.parameter} is not a list of id:change.")
@@ -46,8 +50,9 @@ def _pairs(text: str) -> Iterator[list[str]]:
 
 
 def way_back(request: HttpRequest, default: str) -> str:
-    """Return the page that the action was started from, such as a list with its filters; `default`, of which
-    it is a part, if the request names another one."""
+    """Return the page that the action was started from, such as a list with its filters; `default`,
+    of which it is a part, if the request names another one.
+    """
     path = request.POST.get("back", "")
     is_ours = path.startswith(default) and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
     return path if is_ours else default

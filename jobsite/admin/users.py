@@ -19,11 +19,17 @@ admin.site.unregister([User, Group])
 
 
 def view_on_site(request: HttpRequest, content_type_id: str, object_id: str) -> HttpResponse:
-    """Django's redirect, only for rows that the user may view: it would reveal that others exist."""
+    """Django's redirect, only for rows that the user may view:
+    it would reveal that others exist.
+    """
     kind = ContentType.objects.filter(pk__in=[as_id(content_type_id)]).first()
     page: Any = admin.site._registry.get(kind.model_class()) if kind else None  # type: ignore[arg-type]
     row = page and page.get_object(request, object_id)
-    if not row or not page.has_view_permission(request, row) or not hasattr(row, "get_absolute_url"):
+    if (
+        not row
+        or not page.has_view_permission(request, row)
+        or not hasattr(row, "get_absolute_url")
+    ):
         raise Http404
     return HttpResponseRedirect(row.get_absolute_url())
 
@@ -71,7 +77,11 @@ class GroupAdmin(BaseGroupAdmin, PermissionsAdmin):  # type: ignore[misc]
         """Exclude other groups from bulk actions: they do not check permissions per row."""
         groups = super().get_queryset(request)
         is_action = request.method == "POST" and "action" in request.POST
-        return groups.filter(pk__in=roles.grantable_by(request.user).values("pk")) if is_action else groups
+        return (
+            groups.filter(pk__in=roles.grantable_by(request.user).values("pk"))
+            if is_action
+            else groups
+        )
 
 
 def _is_grantable(request: UserRequest, group: Group | None) -> bool:

@@ -25,8 +25,9 @@ def public(response: HttpResponseBase, *, now: datetime, until: datetime | None)
 
 
 def cache_until(request: HttpRequest, until: datetime | None, revision: int) -> None:
-    """Allow the response cache to store the response to `request` until that time (None: no limit), and while
-    the database has that revision."""
+    """Allow the response cache to store the response to `request` until that time (None: no limit),
+    and while the database has that revision.
+    """
     request.META[CACHE_UNTIL] = until.timestamp() if until else float("inf")
     request.META[CACHE_REVISION] = revision
 
@@ -37,15 +38,19 @@ def private(response: HttpResponse) -> None:
 
 
 def etag_of(body: bytes, apply: str = "") -> str:
-    """Return the weak ETag of a response: a hash of its body, so that all processes return the same.
+    """Return the weak ETag of a response: a hash of its body, so that all processes return the
+    same.
 
-    `apply` is the header `Apply`. It is hashed too, because a 304 cannot remove it from a stored response.
+    `apply` is the header `Apply`. It is hashed too, because a 304 cannot remove it from a stored
+    response.
     """
     return f'W/"{xxh3_128_hexdigest(body + apply.encode())}"'
 
 
 def is_unchanged(environ: MutableMapping[str, str], etag: str) -> bool:
-    """Whether If-None-Match contains `etag`, by weak comparison (RFC 9110 13.1.2): W/"a" equals "a"."""
+    """Whether If-None-Match contains `etag`, by weak comparison (RFC 9110 13.1.2):
+    W/"a" equals "a".
+    """
     condition = environ.get("HTTP_IF_NONE_MATCH")
     if not condition or condition == etag:
         return bool(condition)
@@ -54,7 +59,9 @@ def is_unchanged(environ: MutableMapping[str, str], etag: str) -> bool:
 
 
 def compare_weakly(environ: MutableMapping[str, str], etag: str) -> None:
-    """Replace an If-None-Match that contains `etag` by `etag`: WhiteNoise compares the header as a string."""
+    """Replace an If-None-Match that contains `etag` by `etag`:
+    WhiteNoise compares the header as a string.
+    """
     if is_unchanged(environ, etag):
         environ["HTTP_IF_NONE_MATCH"] = etag
 
@@ -62,9 +69,9 @@ def compare_weakly(environ: MutableMapping[str, str], etag: str) -> None:
 class ConditionalMiddleware:
     """ETag and 304 for GET and HEAD, and a response to HEAD without a body.
 
-    Django's own middleware sets no ETag for HEAD, and gunicorn warns about the body of a response to HEAD.
-    The tag is weak, and Vary is complete before the body is compressed, so that the plain response, the
-    compressed one, HEAD and 304 agree.
+    Django's own middleware sets no ETag for HEAD, and gunicorn warns about the body of a response
+    to HEAD. The tag is weak, and Vary is complete before the body is compressed, so that the plain
+    response, the compressed one, HEAD and 304 agree.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -80,7 +87,10 @@ class ConditionalMiddleware:
             patch_vary_headers(response, ["Accept-Encoding"])
             request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
             policy = response.get("Content-Security-Policy")
-            response = get_conditional_response(request, etag=response["ETag"], response=response) or response
+            response = (
+                get_conditional_response(request, etag=response["ETag"], response=response)
+                or response
+            )
             if policy:  # a browser replaces the stored header by that of the 304
                 response["Content-Security-Policy"] = policy
         if request.method == "HEAD":

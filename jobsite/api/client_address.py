@@ -41,7 +41,9 @@ def _named(hop: str) -> str:
 
 @_cached
 def _holding(address: str) -> str:
-    """Return the first address of the block that one customer has: a /64 of IPv6, or the address itself."""
+    """Return the first address of the block that one customer has:
+    a /64 of IPv6, or the address itself.
+    """
     parsed = _parsed(address)
     if parsed is None or parsed.version == 4:
         return str(parsed or address)
@@ -49,10 +51,11 @@ def _holding(address: str) -> str:
 
 
 def client(request: HttpRequest) -> str:
-    """Return the address of the client: the last one in X-Forwarded-For that is not in TRUSTED_PROXIES.
+    """Return the address of the client: the last one in X-Forwarded-For that is not in
+    TRUSTED_PROXIES.
 
-    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is not an address
-    is "unknown", which is in no network.
+    The header is ignored unless a trusted proxy sent it. Ports are ignored. An entry that is not an
+    address is "unknown", which is in no network.
     """
     address = request.META.get("REMOTE_ADDR", "")
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR")
@@ -66,7 +69,9 @@ def client(request: HttpRequest) -> str:
 
 
 def rate_limit_key(request: HttpRequest) -> str:
-    """Return the key under which rate limits count the client: its address, or the first one of its /64."""
+    """Return the key under which rate limits count the client:
+    its address, or the first one of its /64.
+    """
     return _holding(client(request))
 
 

@@ -8,13 +8,16 @@ from django.http.response import HttpResponseBase
 
 
 class CorsMiddleware(BaseCorsMiddleware):
-    """CORS for public responses, and for paths that take a bearer token, which no browser sends by itself.
+    """CORS for public responses, and for paths that take a bearer token, which no browser sends by
+    itself.
 
-    Internal responses have no CORS headers: in a network that may see internal vacancies, a page of any site
-    could read them through the visitor's browser.
+    Internal responses have no CORS headers: in a network that may see internal vacancies, a page of
+    any site could read them through the visitor's browser.
     """
 
-    def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    def add_response_headers(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         is_by_token = request.path.startswith(("/v1/user/", "/v1/auth/"))
         if "private" in response.headers.get("Cache-Control", "") and not is_by_token:
             return response

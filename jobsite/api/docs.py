@@ -69,7 +69,8 @@ class DocsView(SpectacularSwaggerSplitView):
         response.data["csrf_token"] = ""  # nothing here writes, and a cookie would prevent caching
         # Swagger UI uses data: images and style attributes.
         response["Content-Security-Policy"] = (
-            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src "
+            "'self' data:; "
             "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         )
         return response

@@ -86,13 +86,17 @@ successor.
 # --- Shared parts of responses --------------------------------------------------------------------
 
 
-def _problem(status: int, detail: str, instance: str = "/v1/vacancies", **more: object) -> JsonObject:
+def _problem(
+    status: int, detail: str, instance: str = "/v1/vacancies", **more: object
+) -> JsonObject:
     title = HTTPStatus(status).phrase
     members = {"title": title, "status": status, "detail": detail, "instance": instance}
     return {"type": "about:blank", **members, **more}
 
 
-def _refused(name: str, received: str | list[str], allowed: str | list[str], detail: str = "") -> JsonObject:
+def _refused(
+    name: str, received: str | list[str], allowed: str | list[str], detail: str = ""
+) -> JsonObject:
     if not detail:
         wanted = allowed if isinstance(allowed, str) else f"one of {', '.join(allowed)}"
         detail = f"{name} must be {wanted}; received {received!r}."
@@ -109,11 +113,19 @@ _ONE_OR_MORE = {
 
 _ERROR = {
     "parameter": field("string", "Name of the query parameter.", SIZE),
-    "detail": field("string", "What is wrong with it, in a sentence.", "page[size] must be a whole number."),
+    "detail": field(
+        "string", "What is wrong with it, in a sentence.", "page[size] must be a whole number."
+    ),
     "received": _ONE_OR_MORE
-    | {"description": "The received value, or all values if there were several.", "examples": ["abc"]},
+    | {
+        "description": "The received value, or all values if there were several.",
+        "examples": ["abc"],
+    },
     "allowed": _ONE_OR_MORE
-    | {"description": "The allowed values: a sentence, or a list.", "examples": [parameters.NUMBER_ALLOWED]},
+    | {
+        "description": "The allowed values: a sentence, or a list.",
+        "examples": [parameters.NUMBER_ALLOWED],
+    },
 }
 _PROBLEM = {
     "type": field("string", "Type of the problem. `about:blank`: see the status.", "about:blank"),
@@ -132,7 +144,9 @@ _URL = f"{EXAMPLE_HOST}/v1/vacancies?page%5Bsize%5D=20&page%5Bnumber%5D="
 _LINKS = {
     "first": field("string", "Address of the first page.", f"{_URL}1", format="uri"),
     "last": field("string", "Address of the last page.", f"{_URL}3", format="uri"),
-    "prev": field(["string", "null"], "Address of the previous page; null on the first.", None, format="uri"),
+    "prev": field(
+        ["string", "null"], "Address of the previous page; null on the first.", None, format="uri"
+    ),
     "next": field(
         ["string", "null"], "Address of the next page; null on the last.", f"{_URL}2", format="uri"
     ),
@@ -150,11 +164,14 @@ _META = {
         pattern=ADDRESS,
     ),
     "per_page": field("integer", "Page size in effect.", 20, minimum=1),
-    "to": field(["integer", "null"], "Position of its last item; null if the page is empty.", 20, minimum=1),
+    "to": field(
+        ["integer", "null"], "Position of its last item; null if the page is empty.", 20, minimum=1
+    ),
     "total": field("integer", "Number of items in the whole list.", 41, minimum=0),
     "suggestions": {
         "type": "array",
-        "description": "Only if a search found nothing: up to three searches that find something with the "
+        "description": "Only if a search found nothing: up to three searches that find something "
+        "with the "
         "same filters, with typing errors corrected.",
         "items": {"type": "string"},
         "maxItems": 3,
@@ -163,9 +180,16 @@ _META = {
 }
 
 
-def _object(description: str, fields: Mapping[str, Schema], optional: Collection[str] = ()) -> Schema:
+def _object(
+    description: str, fields: Mapping[str, Schema], optional: Collection[str] = ()
+) -> Schema:
     required = [name for name in fields if name not in optional]
-    return {"type": "object", "description": description, "required": required, "properties": dict(fields)}
+    return {
+        "type": "object",
+        "description": description,
+        "required": required,
+        "properties": dict(fields),
+    }
 
 
 SCHEMAS = {
@@ -185,7 +209,8 @@ HEADERS = {
         "Tag of this response, to send in `If-None-Match`.", 'W/"b0c1f0d5a8e94d3a5c2f7716e08b9d42"'
     ),
     "Cache-Control": _header(
-        "How long the response may be cached. Internal responses of a limited service: `private, no-store`.",
+        "How long the response may be cached. Internal responses of a limited service: `private, "
+        "no-store`.",
         "public, max-age=60",
     ),
     "No-Store": _header("Errors must not be cached.", "no-store"),
@@ -210,7 +235,8 @@ HEADERS = {
         "Time since which v0.1 is deprecated (RFC 9745); absent until then.", "@1798761600"
     ),
     "Sunset": _header(
-        "Time at which v0.1 is removed (RFC 8594); absent if not decided.", "Thu, 01 Jul 2027 00:00:00 GMT"
+        "Time at which v0.1 is removed (RFC 8594); absent if not decided.",
+        "Thu, 01 Jul 2027 00:00:00 GMT",
     ),
     "Link": _header(
         "The v1 list that replaces this one; absent until v0.1 is deprecated.",
@@ -301,7 +327,8 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], JsonObject]] = {
         {"No database": _problem(503, "The database cannot be reached just now.")},
     ),
 }
-ALWAYS = (304, 400, 405, 406, 429, 500, 503)  # statuses that every operation may return in addition to 200
+# Statuses that every operation may return in addition to 200.
+ALWAYS = (304, 400, 405, 406, 429, 500, 503)
 
 
 def _headers(names: Collection[str]) -> JsonObject:
@@ -339,8 +366,8 @@ SECURITY_SCHEMES = {
 }
 
 
-# The version of the document: the newest API version, and a number for each release that adds to it. The
-# version of the project, 0.1.0, would look like API version v0.1.
+# The version of the document: the newest API version, and a number for each release that adds to
+# it. The version of the project, 0.1.0, would look like API version v0.1.
 DOCUMENT_VERSION = "1.2.0"
 
 
@@ -360,7 +387,12 @@ def _info() -> JsonObject:
         licence = {"name": "Terms of use", "url": settings.API_LICENSE}
     elif settings.API_LICENSE:
         licence = {"name": settings.API_LICENSE, "identifier": settings.API_LICENSE}
-    return {"version": DOCUMENT_VERSION, "description": DESCRIPTION, "contact": contact, "license": licence}
+    return {
+        "version": DOCUMENT_VERSION,
+        "description": DESCRIPTION,
+        "contact": contact,
+        "license": licence,
+    }
 
 
 def complete(result: JsonObject, **kwargs: object) -> JsonObject:
@@ -377,7 +409,9 @@ def complete(result: JsonObject, **kwargs: object) -> JsonObject:
     names = {name: _plain(name, schema) for name, schema in schemas.items()}
     _rename(result, names)
     components |= {
-        "schemas": {names[old]: schemas[old] for old in sorted(schemas, key=lambda old: names[old])},
+        "schemas": {
+            names[old]: schemas[old] for old in sorted(schemas, key=lambda old: names[old])
+        },
         "responses": _responses(),
         "headers": HEADERS,
         "securitySchemes": SECURITY_SCHEMES,
@@ -427,7 +461,9 @@ def _allow_sparse_items(listed: Schema, schemas: JsonObject) -> None:
 
 
 def _plain(name: str, schema: Schema) -> str:
-    """Return the name of a list schema: "VacancyPage" for "PaginatedVacancyList", "FilterList" if unpaged."""
+    """Return the name of a list schema:
+    "VacancyPage" for "PaginatedVacancyList", "FilterList" if unpaged.
+    """
     if not name.startswith("Paginated"):
         return name
     item = name.removeprefix("Paginated").removesuffix("List")

@@ -1,4 +1,6 @@
-"""django-filter, with errors that state the parameter, the received value and the allowed values."""
+"""django-filter, with errors that state the parameter, the received value
+and the allowed values.
+"""
 
 import django_filters
 
@@ -7,7 +9,9 @@ from jobsite.api.problems import InvalidParameters
 
 
 class FilterSet(django_filters.FilterSet):
-    """A filter set over the view's parameters. The `help_text` of a filter states the allowed values."""
+    """A filter set over the view's parameters.
+    The `help_text` of a filter states the allowed values.
+    """
 
     def check(self) -> None:
         """Raise InvalidParameters if a value is blank or not allowed."""

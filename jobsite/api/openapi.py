@@ -1,8 +1,8 @@
 """How apps declare items and operations for the OpenAPI document.
 
-An app declares an operation with `Operation` and the keys of an item with `documented()`. The types of an
-item are declared, not derived from models: the document is the same on every version of Django, and a changed
-column does not change the API unnoticed.
+An app declares an operation with `Operation` and the keys of an item with `documented()`. The types
+of an item are declared, not derived from models: the document is the same on every version of
+Django, and a changed column does not change the API unnoticed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -33,16 +33,21 @@ NUMBER_MAX = 999_999_999
 
 
 def field(types: str | list[str], description: str, example: object, **rules: object) -> Schema:
-    """A key of an item: JSON type (or types, with "null"), description, one example, other keywords."""
+    """A key of an item: JSON type (or types, with "null"), description, one example, other
+    keywords.
+    """
     return {"type": types, "description": description, **rules, "examples": [example]}
 
 
 def open_list(
     description: str, example: str, values: Iterable[str], *, types: str | list[str] = "string"
 ) -> Schema:
-    """A key whose list of `values` may grow within a version. With an `enum`, generated clients would reject
-    a new value."""
-    return field(types, f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]})
+    """A key whose list of `values` may grow within a version. With an `enum`, generated clients
+    would reject a new value.
+    """
+    return field(
+        types, f"{description} Expect other values.", example, **{"x-extensible-enum": [*values]}
+    )
 
 
 def reference(name: str, description: str = "", **more: object) -> Schema:
@@ -70,7 +75,12 @@ def page(
 
     return {
         "data": items,
-        "links": {"first": link(1), "last": link(last), "prev": None, "next": link(2) if last > 1 else None},
+        "links": {
+            "first": link(1),
+            "last": link(last),
+            "prev": None,
+            "next": link(2) if last > 1 else None,
+        },
         "meta": {
             "current_page": 1,
             "from": 1 if items else None,
@@ -87,8 +97,9 @@ def page(
 
 
 def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Callable[[type], type]:
-    """Class decorator: the serializer's items have the schema `name`. `fields` describes their keys, and may
-    have more."""
+    """Class decorator: the serializer's items have the schema `name`. `fields` describes their
+    keys, and may have more.
+    """
 
     def decorate(serializer: type) -> type:
         serializer.documentation = name, description, fields  # type: ignore[attr-defined]
@@ -98,7 +109,9 @@ def documented(name: str, description: str, fields: Mapping[str, Schema]) -> Cal
 
 
 class ItemExtension(OpenApiSerializerExtension):
-    """Makes a serializer's schema from its `documented()` fields. Keys that it never omits are required."""
+    """Makes a serializer's schema from its `documented()` fields.
+    Keys that it never omits are required.
+    """
 
     target_class = "jobsite.api.serializers.PlainItemSerializer"
     match_subclasses = True
@@ -106,7 +119,9 @@ class ItemExtension(OpenApiSerializerExtension):
     def get_name(self, *args: object, **kwargs: object) -> str:
         return self.target.documentation[0]
 
-    def map_serializer(self, auto_schema: "AutoSchema", direction: Literal["request", "response"]) -> Schema:
+    def map_serializer(
+        self, auto_schema: "AutoSchema", direction: Literal["request", "response"]
+    ) -> Schema:
         _, description, fields = self.target.documentation
         for child in self.target.fields.values():
             child = child.child if isinstance(child, serializers.ListSerializer) else child
@@ -123,9 +138,10 @@ class ItemExtension(OpenApiSerializerExtension):
 
 @dataclass(frozen=True, kw_only=True)
 class SuccessResponse:
-    """The 200 of an operation: its `serializer`, and full bodies as `examples` by title. `headers` are those
-    in addition to the usual ones, `links` the operations that take values of it. A response that `is_private`
-    is not cached, so it has no ETag."""
+    """The 200 of an operation: its `serializer`, and full bodies as `examples` by title. `headers`
+    are those in addition to the usual ones, `links` the operations that take values of it. A
+    response that `is_private` is not cached, so it has no ETag.
+    """
 
     serializer: object
     description: str
@@ -139,8 +155,8 @@ class SuccessResponse:
 class Operation:
     """An operation of the API, and a decorator of its view, for `extend_schema_view`.
 
-    It `takes` parameters. `errors` are the statuses in addition to those of every operation. `credentials`
-    are the OpenAPI security requirements, by default none: a public operation.
+    It `takes` parameters. `errors` are the statuses in addition to those of every operation.
+    `credentials` are the OpenAPI security requirements, by default none: a public operation.
     """
 
     id: str
@@ -191,7 +207,9 @@ def query(name: str, schema: Schema, description: str) -> OpenApiParameter:
     if schema["type"] == "array":
         comma_list = {"style": "form", "explode": False}
         description += " The parameter may also be repeated, and its name may end with `[]`."
-    return OpenApiParameter(name, schema, OpenApiParameter.QUERY, description=description, **comma_list)
+    return OpenApiParameter(
+        name, schema, OpenApiParameter.QUERY, description=description, **comma_list
+    )
 
 
 _COUNTING = {"type": "integer", "minimum": 1, "maximum": NUMBER_MAX}
@@ -199,7 +217,8 @@ PAGING = (
     query(
         SIZE,
         {**_COUNTING, "default": DEFAULT_SIZE, "examples": [50]},
-        f"Number of items per page. More than {settings.PAGE_SIZE_MAX} counts as {settings.PAGE_SIZE_MAX}: "
+        f"Number of items per page. More than {settings.PAGE_SIZE_MAX} counts as "
+        f"{settings.PAGE_SIZE_MAX}: "
         "`meta.per_page` and the links show the size in effect.",
     ),
     query(

@@ -16,8 +16,8 @@ DEFAULT_SIZE = 20
 class PageNumberPagination(BasePagination):
     """`{"data": [...], "links": {...}, "meta": {...}}` by `page[size]` and `page[number]`.
 
-    The view calls `read`, then `set_total`, then `links_and_meta`. The links repeat the view's `query`: its
-    parameters by name, in canonical order.
+    The view calls `read`, then `set_total`, then `links_and_meta`. The links repeat the view's
+    `query`: its parameters by name, in canonical order.
     """
 
     names = (SIZE, NUMBER)
@@ -25,7 +25,9 @@ class PageNumberPagination(BasePagination):
 
     def read(self, query: dict[str, str]) -> None:
         """Read the parameters of `query`. Raises InvalidParameters."""
-        self.size = min(parameters.number(SIZE, query.get(SIZE, str(DEFAULT_SIZE))), settings.PAGE_SIZE_MAX)
+        self.size = min(
+            parameters.number(SIZE, query.get(SIZE, str(DEFAULT_SIZE))), settings.PAGE_SIZE_MAX
+        )
         self.number = parameters.number(NUMBER, query.get(NUMBER, "1"))
         self.others = {name: value for name, value in query.items() if name not in self.names}
 
@@ -81,7 +83,9 @@ class Unpaged(BasePagination):
 
     names = ()
 
-    def paginate_queryset(self, queryset: QuerySet, request: Request, view: object = None) -> list[object]:
+    def paginate_queryset(
+        self, queryset: QuerySet, request: Request, view: object = None
+    ) -> list[object]:
         return list(queryset)
 
     def get_paginated_response(self, data: object) -> Response:

@@ -1,20 +1,50 @@
 """Names of query parameters that an endpoint does not have: likely mistakes, and names to ignore.
 
-A name is a likely mistake if it means a parameter of the endpoint, a key of its items, or a parameter of
-other APIs. Ignoring it would return a longer list than the client wants. Case, punctuation, plurals and words
-such as "filter", "is" and "since" do not matter, nor does one typing error in five characters or more.
+A name is a likely mistake if it means a parameter of the endpoint, a key of its items, or a
+parameter of other APIs. Ignoring it would return a longer list than the client wants. Case,
+punctuation, plurals and words such as "filter", "is" and "since" do not matter, nor does one typing
+error in five characters or more.
 """
 
 import re
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-# Tracking parameters and cache busters: never an error, whatever they resemble. The document lists them.
+# Tracking parameters and cache busters: never an error, whatever they resemble. The document lists
+# them.
 IGNORED = (
-    "utm_*", "mtm_*", "pk_*", "hsa_*", "_hs*", "_ga", "_gl", "mc_cid", "mc_eid", "fbclid", "gclid", "gclsrc",
-    "gbraid", "wbraid", "dclid", "msclkid", "yclid", "ttclid", "twclid", "igshid", "li_fat_id", "ref", "s",
-    "_", "_t", "t", "ts", "v", "cb", "nocache", "cachebuster",
-)  # fmt: skip
+    "utm_*",
+    "mtm_*",
+    "pk_*",
+    "hsa_*",
+    "_hs*",
+    "_ga",
+    "_gl",
+    "mc_cid",
+    "mc_eid",
+    "fbclid",
+    "gclid",
+    "gclsrc",
+    "gbraid",
+    "wbraid",
+    "dclid",
+    "msclkid",
+    "yclid",
+    "ttclid",
+    "twclid",
+    "igshid",
+    "li_fat_id",
+    "ref",
+    "s",
+    "_",
+    "_t",
+    "t",
+    "ts",
+    "v",
+    "cb",
+    "nocache",
+    "cachebuster",
+)
 # The first words of names that are always errors.
 FAMILIES = frozenset({"page", "filter", "sort", "field"})
 # Names of other APIs by our parameter. NONE: we have no such parameter.
@@ -25,7 +55,9 @@ OTHER_NAMES = {
     "page[number]": """page pagenumber pageno pagenum pageindex pageoffset currentpage offset start startindex
         skip cursor next pagination pg""",
     "filter[search]": "q query search searchterm searchquery keyword term text fulltext",
-    "sort": "sort sortby sortorder sortdirection order orderby ordering orderdirection direction dir",
+    "sort": (
+        "sort sortby sortorder sortdirection order orderby ordering orderdirection direction dir"
+    ),
     "fields": "field select only column attribute property include exclude expand embed",
     "filter[functiongroup]": "category jobcategory function jobfunction sector industry department",
     "filter[contract_types]": "contract",
@@ -56,8 +88,10 @@ def is_ignored(name: str) -> bool:
 
 
 def meant(name: str, allowed: tuple[str, ...], keys: tuple[str, ...]) -> str | None:
-    """Return the parameter in `allowed` that the unknown `name` probably means, "" if it is a mistake without
-    such a parameter, and None if it resembles nothing. `keys` are those of the items."""
+    """Return the parameter in `allowed` that the unknown `name` probably means, "" if it is a
+    mistake without such a parameter, and None if it resembles nothing. `keys` are those of the
+    items.
+    """
     words = _words(name[:_LENGTH_MAX])
     if words and OTHER_NAMES.keys() & set(allowed):
         names, variants = _known(allowed, keys)
@@ -72,7 +106,9 @@ def meant(name: str, allowed: tuple[str, ...], keys: tuple[str, ...]) -> str | N
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of `name` in lower case and singular: "filters[workRegimes]" is filter work regime."""
+    """Return the words of `name` in lower case and singular:
+    "filters[workRegimes]" is filter work regime.
+    """
     return [_singular(word.lower()) for word in _WORD.findall(name)]
 
 
@@ -88,19 +124,27 @@ def _meaning(words: list[str]) -> str:
 
 
 def _variants(word: str) -> set[str]:
-    """Return `word`, and it without one character: words with a common variant differ by a typing error."""
+    """Return `word`, and it without one character:
+    words with a common variant differ by a typing error.
+    """
     if len(word) < 5:
         return set()
     return {word, *(word[:n] + word[n + 1 :] for n in range(len(word)))}
 
 
 @lru_cache(maxsize=16)
-def _known(allowed: tuple[str, ...], keys: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the parameter that each meaning stands for, "" if none, and the same by variants of meanings."""
+def _known(
+    allowed: tuple[str, ...], keys: tuple[str, ...]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the parameter that each meaning stands for, "" if none, and the same by variants of
+    meanings.
+    """
     names: dict[str, str] = {}
     for name in allowed:
         member = name.partition("[")[2] or name
-        names |= {"".join(_words(each)): name for each in (name, member)} | {_meaning(_words(member)): name}
+        names |= {"".join(_words(each)): name for each in (name, member)} | {
+            _meaning(_words(member)): name
+        }
     for right, others in OTHER_NAMES.items():
         for other in others.split():
             names.setdefault("".join(_words(other)), right if right in allowed else "")

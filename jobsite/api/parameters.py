@@ -21,11 +21,12 @@ def read(
     lists: Collection[str] = frozenset(),
     keys: tuple[str, ...] = (),
 ) -> dict[str, str]:
-    """Return the parameters of `query` that are in `allowed`, by name. A parameter in `lists` may be
-    repeated, and its name may end with `[]`: its values are joined with commas. `keys` are those of an item.
+    """Return the parameters of `query` that are in `allowed`, by name. A parameter in `lists` may
+    be repeated, and its name may end with `[]`: its values are joined with commas. `keys` are those
+    of an item.
 
-    Raises InvalidParameters for a name that is a likely mistake, a single-valued parameter that is given
-    twice, and a value that is not UTF-8.
+    Raises InvalidParameters for a name that is a likely mistake, a single-valued parameter that is
+    given twice, and a value that is not UTF-8.
     """
     given: dict[str, list[str]] = {}
     for name, received in query.lists():
@@ -40,10 +41,14 @@ def read(
             values[name] = received[0]
             if len(received) > 1:
                 shown = [value[:MAX_SHOWN] for value in received[:10]]
-                errors.append(ParameterError(name, f"{name} is given more than once.", shown, "one value"))
+                errors.append(
+                    ParameterError(name, f"{name} is given more than once.", shown, "one value")
+                )
             elif "\ufffd" in received[0]:  # Django's replacement of invalid bytes
                 errors.append(invalid_value(name, received[0], "text in UTF-8"))
-        elif error := _unknown(unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed, keys):
+        elif error := _unknown(
+            unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed, keys
+        ):
             errors.append(error)
     if errors:
         raise InvalidParameters(errors[:MAX_ERRORS])

@@ -17,20 +17,24 @@ def is_protected() -> bool:
 
 
 def lacks_factor(request: HttpRequest | Request) -> bool:
-    """Whether the session of `request` lacks a second factor that its account needs (decisions.md #90).
+    """Whether the session of `request` lacks a second factor that its account needs (decisions.md
+    #90).
 
-    The middleware jobsite.accounts.sign_in.SecondFactorGate decides. Without it, a password is enough.
+    The middleware jobsite.accounts.sign_in.SecondFactorGate decides. Without it, a password is
+    enough.
     """
     lacks = getattr(request, "lacks_factor", None)
     return lacks is not None and lacks()
 
 
 def may_see_internal(request: Request) -> bool:
-    """Whether the client of `request` may see internal vacancies. Raises AuthenticationFailed for invalid
-    credentials where INTERNAL_ACCESS is "authenticated"."""
+    """Whether the client of `request` may see internal vacancies. Raises AuthenticationFailed for
+    invalid credentials where INTERNAL_ACCESS is "authenticated".
+    """
     if settings.INTERNAL_ACCESS == "authenticated":
         user = request.user
-        if request.auth is None and lacks_factor(request):  # a session; a bearer token needs no second factor
+        # A session; a bearer token needs no second factor.
+        if request.auth is None and lacks_factor(request):
             return False
         return bool(user and user.is_active and (user.is_staff or user.has_perm(SEE_INTERNAL)))
     return not is_protected() or client_address.is_internal(request)

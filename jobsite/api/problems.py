@@ -50,7 +50,11 @@ RETRY_AFTER = "2"  # seconds, in each 503
 
 
 def problem(
-    request: HttpRequest, status: int, detail: str, headers: dict[str, str] | None = None, **members: object
+    request: HttpRequest,
+    status: int,
+    detail: str,
+    headers: dict[str, str] | None = None,
+    **members: object,
 ) -> JsonResponse:
     """Return a problem document about `request`. No cache stores it."""
     body = {
@@ -87,7 +91,9 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if not isinstance(exc, exceptions.APIException):
         logger.error("Internal Server Error: %s", escape_uri_path(request.path), exc_info=exc)
         got_request_exception.send(sender=type(context["view"]), request=request)
-        response = problem(request, 500, "The server failed to answer; the failure has been logged.")
+        response = problem(
+            request, 500, "The server failed to answer; the failure has been logged."
+        )
         response._has_been_logged = True  # type: ignore[attr-defined] # so that Django does not log it again
         return response
 
@@ -115,9 +121,13 @@ LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all serv
 
 
 def is_unavailable(exc: BaseException | None) -> bool:
-    """Whether the database or the object store cannot be reached, a lock or statement timed out, or the
-    database is read-only, such as a primary that loses its role (an OperationalError on SQLite)."""
-    is_read_only = isinstance(exc, InternalError) and isinstance(exc.__cause__, ReadOnlySqlTransaction)
+    """Whether the database or the object store cannot be reached, a lock or statement timed out, or
+    the database is read-only, such as a primary that loses its role (an OperationalError on
+    SQLite).
+    """
+    is_read_only = isinstance(exc, InternalError) and isinstance(
+        exc.__cause__, ReadOnlySqlTransaction
+    )
     return is_read_only or isinstance(exc, OperationalError | InterfaceError | UnavailableError)
 
 
@@ -125,7 +135,11 @@ def unavailable(request: HttpRequest, exc: BaseException) -> HttpResponse:
     """Return a 503 with Retry-After: a problem document for the API, else a page."""
     # No traceback: it may contain host names, and many requests fail at once.
     is_file = isinstance(exc, UnavailableError)
-    text = "The file storage could not answer %s: %s" if is_file else "The database could not answer %s: %s"
+    text = (
+        "The file storage could not answer %s: %s"
+        if is_file
+        else "The database could not answer %s: %s"
+    )
     logger.error(text, escape_uri_path(request.path), type(exc).__name__)
     response: HttpResponse
     if isinstance(exc.__cause__, LockNotAvailable):
@@ -142,15 +156,19 @@ def unavailable(request: HttpRequest, exc: BaseException) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's `handler500`, also for an exception of a middleware, such as the one that deletes an attempt
-    to sign in: Django calls `process_exception` for those of views only."""
+    """Django's `handler500`, also for an exception of a middleware, such as the one that deletes an
+    attempt to sign in: Django calls `process_exception` for those of views only.
+    """
     exc = sys.exc_info()[1]
-    return unavailable(request, exc) if exc and is_unavailable(exc) else defaults.server_error(request)
+    return (
+        unavailable(request, exc) if exc and is_unavailable(exc) else defaults.server_error(request)
+    )
 
 
 class ProblemMiddleware:
-    """Replaces Django's own error responses below an API prefix by problem documents: for an unknown path, a
-    disallowed host, a crash, with DEBUG or without."""
+    """Replaces Django's own error responses below an API prefix by problem documents: for an
+    unknown path, a disallowed host, a crash, with DEBUG or without.
+    """
 
     DETAILS: ClassVar = {
         400: "The request could not be understood.",
@@ -171,7 +189,9 @@ class ProblemMiddleware:
         if response.get("Content-Type") == "application/problem+json":
             return response
         status = response.status_code
-        response = problem(request, status, self.DETAILS.get(status, HTTPStatus(status).description))
+        response = problem(
+            request, status, self.DETAILS.get(status, HTTPStatus(status).description)
+        )
         if request.method == "HEAD":
             response["Content-Length"] = str(len(response.content))
             response.content = b""

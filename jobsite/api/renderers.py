@@ -9,13 +9,16 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.renderers import JSONRenderer as BaseJSONRenderer
 from rest_framework.request import Request
 
-_RANGE = re.compile(r"\s*(\*/\*|application/\*|application/json)\s*(;.*)?", re.ASCII | re.IGNORECASE)
+_RANGE = re.compile(
+    r"\s*(\*/\*|application/\*|application/json)\s*(;.*)?", re.ASCII | re.IGNORECASE
+)
 _REFUSED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.ASCII | re.IGNORECASE)
 
 
 def accepts_json(accept: str) -> bool:
-    """Return whether a client with this Accept header takes JSON. Parameters other than the quality are
-    ignored, and an empty header counts as absent (RFC 9110, 12.5.1). The response cache and the views use it.
+    """Return whether a client with this Accept header takes JSON. Parameters other than the quality
+    are ignored, and an empty header counts as absent (RFC 9110, 12.5.1). The response cache and the
+    views use it.
     """
     if accept.strip() in ("", "*/*", "application/json"):
         return True
@@ -26,8 +29,9 @@ def accepts_json(accept: str) -> bool:
 
 
 class JSONRenderer(BaseJSONRenderer):
-    """Compact JSON. It ignores the indentation that an Accept header asks for, so that the body of a URL does
-    not vary by that header."""
+    """Compact JSON. It ignores the indentation that an Accept header asks for, so that the body of
+    a URL does not vary by that header.
+    """
 
     def get_indent(self, *args: object) -> None:
         return None

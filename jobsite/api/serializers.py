@@ -13,7 +13,8 @@ from jobsite.types import JsonObject
 class PlainItemSerializer(serializers.Serializer):
     """Plain data as an item: all keys are present, in the order of `fields`.
 
-    Keys in `Meta.omit_absent` are omitted when they have no value. `only` restricts an item to some keys.
+    Keys in `Meta.omit_absent` are omitted when they have no value. `only` restricts an item to some
+    keys.
     """
 
     def __init__(self, *args: Any, only: list[str] | None = None, **kwargs: Any) -> None:
@@ -24,7 +25,9 @@ class PlainItemSerializer(serializers.Serializer):
 
     @property
     def keys(self) -> list[str]:
-        """The keys of an item, for the OpenAPI document. Override it if `to_representation` adds keys."""
+        """The keys of an item, for the OpenAPI document.
+        Override it if `to_representation` adds keys.
+        """
         return list(self.fields)
 
     def to_representation(self, instance: object) -> JsonObject:

@@ -16,7 +16,9 @@ _SECONDS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hour": 3600}
 
 
 def parse_rate(rate: str, name: str = "RATE_LIMIT") -> tuple[int, int] | None:
-    """Return (requests, seconds) for a rate such as "600/min", None for "off". `name` is the setting."""
+    """Return (requests, seconds) for a rate such as "600/min", None for "off".
+    `name` is the setting.
+    """
     if rate == "off":
         return None
     match = re.fullmatch(r"([1-9][0-9]*)/(s|sec|min|h|hour)", rate)
@@ -28,8 +30,8 @@ def parse_rate(rate: str, name: str = "RATE_LIMIT") -> tuple[int, int] | None:
 class RateLimit(BaseThrottle):
     """RATE_LIMIT requests per client and window, counted in the default cache.
 
-    The count is one atomic increment, so it is correct for all workers that share the cache. Another `rate`
-    has its own count. With RATE_LIMIT off, requests are not counted.
+    The count is one atomic increment, so it is correct for all workers that share the cache.
+    Another `rate` has its own count. With RATE_LIMIT off, requests are not counted.
     """
 
     def __init__(self, rate: str = "") -> None:
@@ -39,15 +41,18 @@ class RateLimit(BaseThrottle):
         return self.allow_client(request)
 
     def allow_client(self, request: Any, of: str = "") -> bool:
-        """Count one request of the client, `of` a kind such as "feed". Return whether it is within the
-        rate."""
+        """Count one request of the client, `of` a kind such as "feed". Return whether it is within
+        the rate.
+        """
         if settings.RATE_LIMIT == "off":
             return True
         client = client_address.rate_limit_key(request)
         return self.allow(f"{client}:{of}" if of else client)
 
     def allow(self, counted: str) -> bool:
-        """Count one request of `counted`, an address or an account. Return whether it is within the rate."""
+        """Count one request of `counted`, an address or an account.
+        Return whether it is within the rate.
+        """
         if (rate := parse_rate(self._rate or settings.RATE_LIMIT)) is None:
             return True
         limit, seconds = rate

@@ -9,7 +9,9 @@ from jobsite.api.problems import is_api
 
 
 class TimeZoneMiddleware:
-    """Adds the header Time-Zone to successful responses of the API: their times have no UTC offset."""
+    """Adds the header Time-Zone to successful responses of the API:
+    their times have no UTC offset.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -20,9 +20,9 @@ from jobsite.days import start_of_day
 class ReadOnlyViewSet(GenericViewSet):
     """GET, HEAD and OPTIONS. A request has one time, `self.now`.
 
-    `query_names` are the parameters of the endpoint in addition to those of its paginator, in the order in
-    which links repeat them. `self.query` has their values. Those in `list_names` take lists. `item_keys` are
-    refused as names of parameters.
+    `query_names` are the parameters of the endpoint in addition to those of its paginator, in the
+    order in which links repeat them. `self.query` has their values. Those in `list_names` take
+    lists. `item_keys` are refused as names of parameters.
     """
 
     http_method_names = ("get", "head", "options")
@@ -34,10 +34,13 @@ class ReadOnlyViewSet(GenericViewSet):
     now: datetime
     query: dict[str, str]
     until: datetime | None = None  # when the clock alone changes the response
-    revision: int | None = None  # of the database that the response shows; None: the site does not cache it
+    # Of the database that the response shows; None: the site does not cache it.
+    revision: int | None = None
 
     def perform_authentication(self, request: Request) -> None:
-        """Do nothing: permissions authenticate where they need to. Stale credentials break no public page."""
+        """Do nothing: permissions authenticate where they need to.
+        Stale credentials break no public page.
+        """
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         if self.action is None:  # before any other error

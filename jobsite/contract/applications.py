@@ -8,7 +8,9 @@ PATH = "/v1/user/applications"
 
 
 def check(service: CheckedService) -> None:
-    """Check without credentials, with invalid ones, and with the token of `service` if it has one."""
+    """Check without credentials, with invalid ones, and with the token of
+    `service` if it has one.
+    """
     for cause, headers in (
         ("no credential", {}),
         ("a wrong token", {"Authorization": "Bearer 0123456789abcdef"}),
@@ -18,7 +20,9 @@ def check(service: CheckedService) -> None:
     if not service.token:
         return
     response = service.request(PATH, with_token=True)
-    if not service.report.expect(response.status == 200, PATH, "200 for the token", response.status):
+    if not service.report.expect(
+        response.status == 200, PATH, "200 for the token", response.status
+    ):
         return
     _expect_private(service, response)
     if (items := service.expect_list(PATH, response)) is None:

@@ -17,7 +17,9 @@ def steps(service: CheckedService, max_pages: int) -> list[Step]:
         for listing in (
             PagedList(service, "/v1/vacancies", "Vacancy", max_pages=max_pages),
             PagedList(service, "/v1/vacancies/hot", "Vacancy", max_pages=max_pages, is_hot=True),
-            PagedList(service, "/v1/vacancies/internal", "Vacancy", max_pages=max_pages, is_internal=True),
+            PagedList(
+                service, "/v1/vacancies/internal", "Vacancy", max_pages=max_pages, is_internal=True
+            ),
             PagedList(
                 service,
                 "/v1/vacancies/hot/internal",
@@ -41,7 +43,9 @@ def steps(service: CheckedService, max_pages: int) -> list[Step]:
     for path, listing in lists.items():
         found.append((path, listing.walk))
         found.append((f"{path} edges", listing.edges))
-        invalid = partial(requests.invalid_parameters, service, listing, is_thorough=listing is public)
+        invalid = partial(
+            requests.invalid_parameters, service, listing, is_thorough=listing is public
+        )
         found.append((f"{path} invalid parameters", invalid))
         found.append((f"{path} methods", partial(requests.methods, service, path, listing)))
     found += [

@@ -1,4 +1,6 @@
-"""What the OpenAPI document of this code says about bodies: their keys, in order, with types and values."""
+"""What the OpenAPI document of this code says about bodies:
+their keys, in order, with types and values.
+"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -16,9 +18,13 @@ from jobsite.types import JsonObject
 URI = "urn:openapi"
 ORDER = "order"  # the keyword of a finding about the order of keys
 KINDS = {
-    "array": "a list", "boolean": "true or false", "integer": "a whole number", "null": "null",
-    "object": "an object", "string": "text",
-}  # fmt: skip
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "object": "an object",
+    "string": "text",
+}
 
 
 class SchemaDifference(NamedTuple):
@@ -38,7 +44,9 @@ def is_id(value: Any) -> bool:
     return is_whole(None, value) and value >= 1
 
 
-def _properties(validator: object, properties: JsonObject, value: object, schema: object) -> Iterator[object]:
+def _properties(
+    validator: object, properties: JsonObject, value: object, schema: object
+) -> Iterator[object]:
     """Check the order of the known keys too. Further keys are allowed: changes are additive."""
     yield from Draft202012Validator.VALIDATORS["properties"](validator, properties, value, schema)
     if isinstance(value, dict):
@@ -47,10 +55,14 @@ def _properties(validator: object, properties: JsonObject, value: object, schema
             [key for key in properties if key in value],
         )
         if known != wanted:
-            yield ValidationError(f"to have its keys in the order {', '.join(wanted)}", validator=ORDER)
+            yield ValidationError(
+                f"to have its keys in the order {', '.join(wanted)}", validator=ORDER
+            )
 
 
-def _required(validator: object, required: list[str], value: object, schema: object) -> Iterator[object]:
+def _required(
+    validator: object, required: list[str], value: object, schema: object
+) -> Iterator[object]:
     missing = [key for key in required if key not in value] if isinstance(value, dict) else []
     if missing:
         yield ValidationError(f"to have the key {missing[0]}")
@@ -84,7 +96,9 @@ def properties(name: str) -> JsonObject:
 
 
 def findings(name: str, value: object, where: str) -> Iterator[SchemaDifference]:
-    """Yield the differences between `value` and the schema `name`. `where` is what a breach calls it."""
+    """Yield the differences between `value` and the schema `name`.
+    `where` is what a breach calls it.
+    """
     for error in _validator(name).iter_errors(value):
         error = best_match([error])  # of alternatives, what is wrong in the nearest one
         keys = [key for key in error.absolute_path if isinstance(key, str)]
@@ -96,9 +110,8 @@ def findings(name: str, value: object, where: str) -> Iterator[SchemaDifference]
 def _expected(error: ValidationError) -> str:
     match error.validator, error.validator_value:
         case "type", kinds:
-            return (
-                f"to be {' or '.join(KINDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))}"
-            )
+            names = [kinds] if isinstance(kinds, str) else kinds
+            return f"to be {' or '.join(KINDS[name] for name in names)}"
         case "pattern", _ if "examples" in error.schema:
             return f"to be like {error.schema['examples'][0]}"
         case "anyOf", [_, {"type": "null"}]:

@@ -17,7 +17,9 @@ def _filters(service: CheckedService, query: dict[str, str]) -> list[JsonObject]
         if report.expect_none(path, findings("Filter", filter_, "filter")):
             well_formed.append(filter_)
             if filter_["keyword"] not in known:
-                report.note(f"{path}: the keyword {filter_['keyword']!r} is newer than this command.")
+                report.note(
+                    f"{path}: the keyword {filter_['keyword']!r} is newer than this command."
+                )
             values = [option["value"] for option in filter_["options"]]
             report.expect(len(set(values)) == len(values), path, "each option once", values)
     keywords = [filter_["keyword"] for filter_ in well_formed]
@@ -26,7 +28,9 @@ def _filters(service: CheckedService, query: dict[str, str]) -> list[JsonObject]
 
 
 def _has(item: JsonObject, keyword: str, option: JsonObject) -> bool:
-    """Whether a vacancy has the option. Vocabularies and brands show labels, the other facts values."""
+    """Whether a vacancy has the option.
+    Vocabularies and brands show labels, the other facts values.
+    """
     match keyword:
         case "brand":
             return item.get("brand", {}).get("name") == option["label"]
@@ -41,7 +45,9 @@ def _has(item: JsonObject, keyword: str, option: JsonObject) -> bool:
 
 
 def check(service: CheckedService, public: PagedList) -> None:
-    """Check that the count of each option is the total of the filtered list, also with another filter."""
+    """Check that the count of each option is the total of the filtered list, also with another
+    filter.
+    """
     path, report = "/v1/filters", service.report
     requests.methods(service, path)
     for name in (SIZE, "filter[nope]", "sort", "fields"):
@@ -68,7 +74,9 @@ def check(service: CheckedService, public: PagedList) -> None:
             for item in body["data"]:
                 if not any(findings("Vacancy", item, "item")):  # else the list is a breach already
                     has = _has(item, filter_["keyword"], option)
-                    report.expect(has, public.path, f"{name} to list vacancies with the option", item["id"])
+                    report.expect(
+                        has, public.path, f"{name} to list vacancies with the option", item["id"]
+                    )
         if len(options) > 1:
             a, b = options[0], options[1]
             body = public.page({name: f"{a['value']},{b['value']}"}, size=1)
@@ -91,7 +99,8 @@ def check(service: CheckedService, public: PagedList) -> None:
         "items",
     )
     offered = _filters(service, {name: value})
-    for filter_ in [*offered[: SAMPLE + 1], *offered[SAMPLE + 1 :][-SAMPLE:]]:  # vocabularies, and facts
+    # Vocabularies, and facts.
+    for filter_ in [*offered[: SAMPLE + 1], *offered[SAMPLE + 1 :][-SAMPLE:]]:
         other, option = f"filter[{filter_['keyword']}]", filter_["options"][0]
         # A filter does not limit its own options: they are alternatives.
         query = {other: option["value"]} if other == name else {name: value, other: option["value"]}

@@ -1,4 +1,6 @@
-"""Checks of the application forms of listed vacancies, and of their JSON Schemas, which are optional."""
+"""Checks of the application forms of listed vacancies, and of their JSON Schemas, which are
+optional.
+"""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -47,12 +49,16 @@ def _request(service: CheckedService, id_: object, suffix: str = "") -> Response
 
 
 def _check_apply(service: CheckedService, id_: object, form: Response) -> None:
-    """Check the header Apply of `form`. It is absent if the vacancy does not accept applications here."""
+    """Check the header Apply of `form`.
+    It is absent if the vacancy does not accept applications here.
+    """
     apply = form.headers.get("Apply")
     if apply is not None:
         path = f"/v1/vacancies/{id_}/applications"
         is_one = apply.startswith(("http://", "https://")) and apply.endswith(path)
-        service.report.expect(is_one, PATH, "Apply to be the absolute URL of its applications", apply)
+        service.report.expect(
+            is_one, PATH, "Apply to be the absolute URL of its applications", apply
+        )
 
 
 def _check_schema(service: CheckedService, id_: object, form: Response) -> bool:
@@ -69,11 +75,15 @@ def _check_schema(service: CheckedService, id_: object, form: Response) -> bool:
         return True
     report.expect_none(path, findings("FormSchema", data, "data"))
     version = response.headers.get(VERSION)
-    report.expect(version == data.get("version"), path, f"{VERSION} to be the version in the body", version)
+    report.expect(
+        version == data.get("version"), path, f"{VERSION} to be the version in the body", version
+    )
     if form.headers.get(VERSION) != version:
         form = _request(service, id_)  # it may have changed between the two requests
     other = form.headers.get(VERSION)
-    report.expect(other == version, PATH, f"{VERSION} to be that of the schema", f"{other}, not {version}")
+    report.expect(
+        other == version, PATH, f"{VERSION} to be that of the schema", f"{other}, not {version}"
+    )
     return True
 
 
@@ -84,7 +94,11 @@ def edges(service: CheckedService, id_: object, unknown: Iterable[str]) -> None:
     for text in unknown:
         for suffix in ("", "/schema"):
             expect_problem(
-                service.report, f"{PATH}{suffix}", _request(service, text, suffix), 404, f"id {text}"
+                service.report,
+                f"{PATH}{suffix}",
+                _request(service, text, suffix),
+                404,
+                f"id {text}",
             )
 
 
@@ -115,7 +129,9 @@ def _field_rules(
     if isinstance(label, dict):
         names.append(label["name"])
         if field["type"] != "range":
-            yield SchemaDifference("an object with a text input as the label of a range only", field)
+            yield SchemaDifference(
+                "an object with a text input as the label of a range only", field
+            )
     if field["type"] in WITH_OPTIONS and not options:
         yield SchemaDifference(f"options for {field['type']}", field)
     if any(option["name"] != name for option in options):
@@ -129,7 +145,9 @@ def _field_rules(
         yield SchemaDifference("no on_value but for a conditional field", field)
     if owner is not None:
         chosen = (
-            ["1"] if owner["type"] == "checkbox" else [each["value"] for each in owner.get("options", [])]
+            ["1"]
+            if owner["type"] == "checkbox"
+            else [each["value"] for each in owner.get("options", [])]
         )
         if field.get("on_value") not in chosen:
             yield SchemaDifference(

@@ -1,12 +1,28 @@
-"""Checks of paginated lists: the envelope with its links and numbers, and the items of all pages."""
+"""Checks of paginated lists:
+the envelope with its links and numbers, and the items of all pages.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from jobsite.contract.document import ORDER, SchemaDifference, additional, findings, is_id, properties
-from jobsite.contract.service import CheckedService, ContractReport, Query, Response, parse, query_string
+from jobsite.contract.document import (
+    ORDER,
+    SchemaDifference,
+    additional,
+    findings,
+    is_id,
+    properties,
+)
+from jobsite.contract.service import (
+    CheckedService,
+    ContractReport,
+    Query,
+    Response,
+    parse,
+    query_string,
+)
 from jobsite.types import JsonObject
 
 SIZE, NUMBER = "page[size]", "page[number]"
@@ -16,7 +32,12 @@ BEYOND = 999_999_999
 
 
 def expect_problem(
-    report: ContractReport, endpoint: str, response: Response, status: int, cause: str, parameter: str = ""
+    report: ContractReport,
+    endpoint: str,
+    response: Response,
+    status: int,
+    cause: str,
+    parameter: str = "",
 ) -> bool:
     """Expect a problem document of `status` that names `parameter`. Return whether it is one."""
     holds = report.expect(
@@ -66,14 +87,17 @@ def _fact_findings(item: Any) -> Iterator[SchemaDifference]:
             yield SchemaDifference("closes_at to be after published_at", end)
     if day not in days:
         yield SchemaDifference(
-            "closing_date to be the last day before closes_at", {"closes_at": end, "closing_date": day}
+            "closing_date to be the last day before closes_at",
+            {"closes_at": end, "closing_date": day},
         )
     if pay and None not in (pay["min"], pay["max"]) and pay["min"] > pay["max"]:
         yield SchemaDifference("pay.min to be at most pay.max", pay)
 
 
 def _leads_to(link: object, path: str, others: Mapping[str, object], paging: str) -> bool:
-    """Return whether `link` is the URL `path` with the parameters `others`, followed by `paging`."""
+    """Return whether `link` is the URL `path` with the parameters `others`,
+    followed by `paging`.
+    """
     if not isinstance(link, str) or not link.endswith(paging):
         return False
     before = link.removesuffix(paging)
@@ -85,8 +109,8 @@ def _leads_to(link: object, path: str, others: Mapping[str, object], paging: str
 class PagedList:
     """A paginated list of a service, and what was read of it.
 
-    `ids` are those of all pages, in order; `items` the first of them, by id; `is_whole` whether all pages
-    were read without a change; `is_closed` whether access is denied.
+    `ids` are those of all pages, in order; `items` the first of them, by id; `is_whole` whether all
+    pages were read without a change; `is_closed` whether access is denied.
     """
 
     def __init__(
@@ -163,16 +187,25 @@ class PagedList:
         )
 
     def _check_numbers(
-        self, body: JsonObject, others: Mapping[str, object], size: int, number: int, is_clamped: bool
+        self,
+        body: JsonObject,
+        others: Mapping[str, object],
+        size: int,
+        number: int,
+        is_clamped: bool,
     ) -> None:
         meta, links, data = body["meta"], body["links"], body["data"]
         per_page, total = meta["per_page"], meta["total"]
         if is_clamped:
-            self.expect(per_page < size, f"a page size of {size} to be cut to the maximum", per_page)
+            self.expect(
+                per_page < size, f"a page size of {size} to be cut to the maximum", per_page
+            )
             self.size_max = per_page
         else:
             size = min(size, self.size_max)
-            self.expect(per_page == size, "meta.per_page to be the size in effect", f"{per_page} for {size}")
+            self.expect(
+                per_page == size, "meta.per_page to be the size in effect", f"{per_page} for {size}"
+            )
         self.expect(
             meta["current_page"] == number,
             "meta.current_page to be the page asked for",
@@ -186,7 +219,9 @@ class PagedList:
         )
         start = (number - 1) * per_page
         count = max(0, min(per_page, total - start))
-        self.expect(len(data) == count, "as many items as the page has", f"{len(data)} instead of {count}")
+        self.expect(
+            len(data) == count, "as many items as the page has", f"{len(data)} instead of {count}"
+        )
         wanted = {"from": start + 1 if count else None, "to": start + count if count else None}
         for key, position in wanted.items():
             self.expect(
@@ -203,7 +238,8 @@ class PagedList:
         )
         if not meta["path"].startswith(self.service.base + "/"):
             self.report.note(
-                f"Links lead to {address.scheme}://{address.netloc}; they are followed at the base URL."
+                f"Links lead to {address.scheme}://{address.netloc}; they are followed at the "
+                "base URL."
             )
         previous = min(number - 1, last)
         pages = {
@@ -215,13 +251,18 @@ class PagedList:
         for name, target in pages.items():
             if target is None:
                 self.expect(
-                    links[name] is None, f"links.{name} to be null where there is no such page", links[name]
+                    links[name] is None,
+                    f"links.{name} to be null where there is no such page",
+                    links[name],
                 )
             else:
                 paging = query_string({SIZE: per_page, NUMBER: target})
                 self.expect(
                     _leads_to(links[name], meta["path"], others, paging),
-                    f"links.{name} to have the parameters in effect, then page size and number, encoded",
+                    (
+                        f"links.{name} to have the parameters in effect, then page size and number, "
+                        "encoded"
+                    ),
                     f"{links[name]} instead of ...{paging}",
                 )
 
@@ -240,7 +281,12 @@ class PagedList:
                     self.expect(False, "the token to open it", status)
                 return
         self.page(query, size=BEYOND, is_clamped=True)
-        number, last, totals, next_query = 1, 1, set(), query_string({**query, SIZE: WALK_SIZE, NUMBER: 1})
+        number, last, totals, next_query = (
+            1,
+            1,
+            set(),
+            query_string({**query, SIZE: WALK_SIZE, NUMBER: 1}),
+        )
         seen: set[object] = set()
         while number <= self.max_pages:
             body = self._page(next_query, query, WALK_SIZE, number, False)
@@ -283,7 +329,9 @@ class PagedList:
             self.report.note(f"{self.path}: keys beyond the interface: {', '.join(extra)}.")
         if self.is_hot:
             self.expect(
-                item.get("is_hot") is True, "only hot vacancies", {"id": id_, "is_hot": item.get("is_hot")}
+                item.get("is_hot") is True,
+                "only hot vacancies",
+                {"id": id_, "is_hot": item.get("is_hot")},
             )
         if len(self.items) < ITEMS_MAX:
             self.items[id_] = item
@@ -308,6 +356,9 @@ class PagedList:
         self.page({}, size=20, number=body["meta"]["last_page"] + 1)
         self.page({}, size=20, number=BEYOND)
         only_size = self._page(query_string({SIZE: 7}), {}, 7, 1, False)
-        raw = self._page(f"{NUMBER}=1&{SIZE}=7", {}, 7, 1, False)  # brackets not encoded, another order
+        # Brackets not encoded, another order.
+        raw = self._page(f"{NUMBER}=1&{SIZE}=7", {}, 7, 1, False)
         if only_size and raw:
-            self.expect(only_size["links"] == raw["links"], "the same links for raw brackets", raw["links"])
+            self.expect(
+                only_size["links"] == raw["links"], "the same links for raw brackets", raw["links"]
+            )

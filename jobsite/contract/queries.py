@@ -1,4 +1,6 @@
-"""Checks of the parameters `sort`, `fields`, `filter[search]` and `filter[near]`, and of list parameters."""
+"""Checks of the parameters `sort`, `fields`, `filter[search]` and `filter[near]`, and of list
+parameters.
+"""
 
 import math
 import re
@@ -51,22 +53,33 @@ def sorting(service: CheckedService, public: PagedList) -> None:
         # The order of letters outside ASCII is not specified; the others are compared without case.
         titles = [" ".join(title.casefold().split()) for _, title in orders[key] if title.isascii()]
         report.expect(
-            titles == sorted(titles, reverse=key == "-title"), path, f"sort={key} to be that order", titles
+            titles == sorted(titles, reverse=key == "-title"),
+            path,
+            f"sort={key} to be that order",
+            titles,
         )
     for key in ("closes_at", "-closes_at"):
         ends = [public.items[id_].get("closes_at") for id_ in ids[key] if id_ in public.items]
         dated = sorted(filter(None, ends), reverse=key == "-closes_at")
         wanted = [*dated, *[None] * (len(ends) - len(dated))]
-        report.expect(ends == wanted, path, f"sort={key} to be that order, without an end last", ends)
+        report.expect(
+            ends == wanted, path, f"sort={key} to be that order, without an end last", ends
+        )
 
 
 def fields(service: CheckedService, public: PagedList) -> None:
     """Check that `fields` limits the keys of items and does not change their values."""
-    for requested, keys in (("id,title,slug", ["id", "title", "slug"]), ("slug,id", ["id", "slug"])):
+    for requested, keys in (
+        ("id,title,slug", ["id", "title", "slug"]),
+        ("slug,id", ["id", "slug"]),
+    ):
         body = public.page({"fields": requested}, size=SAMPLE)
         for item in (body or {}).get("data", []):
             service.report.expect(
-                list(item) == keys, public.path, f"fields={requested} to leave {', '.join(keys)}", list(item)
+                list(item) == keys,
+                public.path,
+                f"fields={requested} to leave {', '.join(keys)}",
+                list(item),
             )
             whole = public.items.get(item.get("id"), item)
             same = all(item.get(key) == whole.get(key) for key in keys)
@@ -92,7 +105,9 @@ def list_parameters(service: CheckedService, public: PagedList) -> None:
 
 
 def near(service: CheckedService, public: PagedList) -> None:
-    """Check that `filter[near]` finds vacancies at their places, and no vacancy that is farther away."""
+    """Check that `filter[near]` finds vacancies at their places, and no vacancy that is farther
+    away.
+    """
     located = [(id_, points) for id_, item in public.items.items() if (points := _points(item))]
     if not located:
         service.report.skip(f"{public.path}: no place has coordinates.")
@@ -104,7 +119,9 @@ def near(service: CheckedService, public: PagedList) -> None:
             continue
         found = [hit.get("id") for hit in body["data"]]
         is_found = id_ in found or body["meta"]["total"] > 100
-        service.report.expect(is_found, public.path, "filter[near] to find a vacancy at its place", found)
+        service.report.expect(
+            is_found, public.path, "filter[near] to find a vacancy at its place", found
+        )
         for hit in body["data"]:
             distances = [_distance(centre, point) for point in _points(hit)]
             service.report.expect(
@@ -116,7 +133,12 @@ def near(service: CheckedService, public: PagedList) -> None:
     for text in ("", "51,4", "NaN,4,25", "91,4,25", "51,4,501", "51,4,25,1"):
         response = service.request(public.path, {"filter[near]": text})
         expect_problem(
-            service.report, public.path, response, 400, f"filter[near]={text}", parameter="filter[near]"
+            service.report,
+            public.path,
+            response,
+            400,
+            f"filter[near]={text}",
+            parameter="filter[near]",
         )
 
 
@@ -143,7 +165,11 @@ def search(service: CheckedService, public: PagedList) -> None:
     """Check that search finds vacancies by the words of their title."""
     for id_, item in islice(public.items.items(), SAMPLE):
         title = item.get("title")
-        if not isinstance(title, str) or len(title) > 200 or not 1 <= len(_WORD.findall(title)) <= 20:
+        if (
+            not isinstance(title, str)
+            or len(title) > 200
+            or not 1 <= len(_WORD.findall(title)) <= 20
+        ):
             continue
         body = public.page({"filter[search]": title}, size=100)
         if body and body["meta"]["total"] <= 100:

@@ -29,12 +29,18 @@ def invalid_parameters(service: CheckedService, listing: PagedList, *, is_thorou
     ]
     for name, query in queries:
         response = listing.request(query)
-        expect_problem(service.report, listing.path, response, 400, f"?{_plain(query)}", parameter=name)
+        expect_problem(
+            service.report, listing.path, response, 400, f"?{_plain(query)}", parameter=name
+        )
     response = listing.request({"utm_source": "x", SIZE: 1})
-    if service.report.expect(response.status == 200, listing.path, "200 for ?utm_source=x", response.status):
+    if service.report.expect(
+        response.status == 200, listing.path, "200 for ?utm_source=x", response.status
+    ):
         body = response.json()
         links = str(body.get("links") if isinstance(body, dict) else body)
-        service.report.expect("utm_source" not in links, listing.path, "no utm_source in links", links)
+        service.report.expect(
+            "utm_source" not in links, listing.path, "no utm_source in links", links
+        )
 
 
 def _plain(query: list[tuple[str, str]]) -> str:
@@ -42,14 +48,18 @@ def _plain(query: list[tuple[str, str]]) -> str:
 
 
 def methods(service: CheckedService, path: str, listing: PagedList | None = None) -> None:
-    """Check HEAD, OPTIONS, other methods, conditional requests and content negotiation of a path."""
+    """Check HEAD, OPTIONS, other methods, conditional requests and content
+    negotiation of a path.
+    """
     if listing is not None and listing.is_closed:
         return
     report = service.report
     with_token = listing is not None and listing.is_internal
     request = partial(service.request, path, with_token=with_token)
     got, head = request(), request(method="HEAD")
-    report.expect(head.status == got.status, path, f"HEAD to answer as GET does ({got.status})", head.status)
+    report.expect(
+        head.status == got.status, path, f"HEAD to answer as GET does ({got.status})", head.status
+    )
     report.expect(head.body == b"", path, "no body for HEAD", head.body[:50].decode("latin-1"))
     for name in ("Content-Type", "ETag", "Cache-Control"):
         report.expect(
@@ -63,13 +73,19 @@ def methods(service: CheckedService, path: str, listing: PagedList | None = None
     allowed = {method.strip() for method in options.headers.get("Allow", "").split(",")}
     report.expect(200 <= options.status < 300, path, "2xx for OPTIONS", options.status)
     report.expect(
-        {"GET", "HEAD", "OPTIONS"} <= allowed, path, "OPTIONS to allow GET, HEAD and OPTIONS", sorted(allowed)
+        {"GET", "HEAD", "OPTIONS"} <= allowed,
+        path,
+        "OPTIONS to allow GET, HEAD and OPTIONS",
+        sorted(allowed),
     )
     for method in ("POST", "DELETE"):
         refused = request(method=method)
         expect_problem(report, path, refused, 405, method)
         report.expect(
-            "GET" in refused.headers.get("Allow", ""), path, f"405 for {method} with Allow: GET", "none"
+            "GET" in refused.headers.get("Allow", ""),
+            path,
+            f"405 for {method} with Allow: GET",
+            "none",
         )
 
     html = request(headers={"Accept": "text/html"})
@@ -90,15 +106,21 @@ def methods(service: CheckedService, path: str, listing: PagedList | None = None
         same = request(headers={"If-None-Match": etag})
         # If the tag has changed, so has the response.
         if same.headers.get("ETag") == etag:
-            report.expect(same.status == 304, path, "304 for If-None-Match with the current tag", same.status)
-            report.expect(same.body == b"", path, "no body with 304", same.body[:50].decode("latin-1"))
+            report.expect(
+                same.status == 304, path, "304 for If-None-Match with the current tag", same.status
+            )
+            report.expect(
+                same.body == b"", path, "no body with 304", same.body[:50].decode("latin-1")
+            )
             weak = request(headers={"If-None-Match": f'"x", {etag.removeprefix("W/")}'})
             if weak.headers.get("ETag") == etag:
                 report.expect(
                     weak.status == 304, path, "304 for a list of tags, compared weakly", weak.status
                 )
         other = request(headers={"If-None-Match": '"some-other-tag"'})
-        report.expect(other.status == 200, path, "200 for If-None-Match with another tag", other.status)
+        report.expect(
+            other.status == 200, path, "200 for If-None-Match with another tag", other.status
+        )
 
 
 def unknown_paths(service: CheckedService) -> None:

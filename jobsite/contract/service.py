@@ -41,7 +41,9 @@ class Breach:
 
 @dataclass
 class ContractReport:
-    """The result of a check. `notes` are remarks, not failures; `skipped` are checks that could not run."""
+    """The result of a check. `notes` are remarks, not failures;
+    `skipped` are checks that could not run.
+    """
 
     checks: int = 0
     requests: int = 0
@@ -57,7 +59,9 @@ class ContractReport:
         return bool(holds)
 
     def expect_none(self, endpoint: str, findings: Iterable[Any]) -> bool:
-        """Record a breach for each finding (expected, received, ...). Return whether there is none."""
+        """Record a breach for each finding (expected, received, ...).
+        Return whether there is none.
+        """
         breaches = list(findings)
         for expected, received, *_ in breaches:
             self.expect(False, endpoint, expected, received)
@@ -144,7 +148,8 @@ class CheckedService:
         headers: Mapping[str, str] | None = None,
         with_token: bool = False,
     ) -> Response:
-        """Request `path` below the base URL. Waits and repeats after a 429, a few times; follows no redirect.
+        """Request `path` below the base URL. Waits and repeats after a 429, a few times; follows no
+        redirect.
 
         Raises UnreachableError. The token is only sent to the base URL.
         """
@@ -163,7 +168,9 @@ class CheckedService:
             response = self._send(method, url, sent)
         return response
 
-    def expect_list(self, endpoint: str, response: Response, cause: str = "") -> list[JsonObject] | None:
+    def expect_list(
+        self, endpoint: str, response: Response, cause: str = ""
+    ) -> list[JsonObject] | None:
         """Return the list in `data`; None, with a breach, if the response is something else."""
         body = response.json()
         data = body.get("data") if isinstance(body, dict) else None
@@ -178,7 +185,12 @@ class CheckedService:
         self.report.requests += 1
         try:
             response = self._pool.request(
-                method, url, headers=headers, redirect=False, preload_content=False, decode_content=True
+                method,
+                url,
+                headers=headers,
+                redirect=False,
+                preload_content=False,
+                decode_content=True,
             )
             body = response.read(MAX_BODY + 1, decode_content=True)
             if len(body) > MAX_BODY:

@@ -1,4 +1,6 @@
-"""Checks of vacancies: lists and versions agree with each other, and single vacancies with the lists."""
+"""Checks of vacancies: lists and versions agree with each other, and single vacancies with the
+lists.
+"""
 
 from itertools import islice
 
@@ -8,7 +10,8 @@ from jobsite.contract.lists import SIZE, PagedList, expect_problem, vacancy_find
 from jobsite.contract.service import CheckedService
 
 SAMPLE = 3  # vacancies of each list that are compared
-SINGLES = {"type": "types", "contract_type": "contract_types", "work_regime": "work_regimes"}  # v0.1 -> v1
+# v0.1 -> v1.
+SINGLES = {"type": "types", "contract_type": "contract_types", "work_regime": "work_regimes"}
 
 
 def subsets(service: CheckedService, lists: dict[str, PagedList]) -> None:
@@ -22,10 +25,14 @@ def subsets(service: CheckedService, lists: dict[str, PagedList]) -> None:
             service.report.expect(not strange, part, f"only vacancies of {whole}", strange[:10])
             if whole == "/v1/vacancies":
                 hot = [
-                    id_ for id_ in lists[whole].ids if lists[whole].items.get(id_, {}).get("is_hot") is True
+                    id_
+                    for id_ in lists[whole].ids
+                    if lists[whole].items.get(id_, {}).get("is_hot") is True
                 ]
                 missing = [id_ for id_ in hot if id_ not in set(lists[part].ids)]
-                service.report.expect(not missing, part, f"every hot vacancy of {whole}", missing[:10])
+                service.report.expect(
+                    not missing, part, f"every hot vacancy of {whole}", missing[:10]
+                )
 
 
 def versions(service: CheckedService, public: PagedList, old: PagedList) -> None:
@@ -40,7 +47,11 @@ def versions(service: CheckedService, public: PagedList, old: PagedList) -> None
     repeated = 0
     for id_, item in old.items.items():
         new = public.items.get(id_)
-        if new is not None and item.get("updated_at") != new.get("updated_at") and repeated < SAMPLE:
+        if (
+            new is not None
+            and item.get("updated_at") != new.get("updated_at")
+            and repeated < SAMPLE
+        ):
             repeated += 1  # it may have changed between the two requests
             new = _single(service, id_)
             updated_at = new and new.get("updated_at")
@@ -76,7 +87,9 @@ def _single(service: CheckedService, id_: object) -> dict[str, object] | None:
     path = "/v1/vacancies/{id}"
     response = service.request(f"/v1/vacancies/{id_}", with_token=True)
     body = response.json()
-    is_one = response.status == 200 and isinstance(body, dict) and isinstance(body.get("data"), dict)
+    is_one = (
+        response.status == 200 and isinstance(body, dict) and isinstance(body.get("data"), dict)
+    )
     if not service.report.expect(
         is_one, path, "200 with {data: object} for a listed vacancy", f"{response.status} for {id_}"
     ):
@@ -121,7 +134,9 @@ def unknown_ids(service: CheckedService, lists: dict[str, PagedList]) -> None:
     for text in (_free_id(lists), "0", "007", "abc", "-1", "1.0", "%C2%B2", "9" * 19, "9" * 30):
         response = service.request(f"/v1/vacancies/{text}", with_token=True)
         if expect_problem(service.report, "/v1/vacancies/{id}", response, 404, f"id {text}"):
-            answers[text] = {key: value for key, value in response.json().items() if key != "instance"}
+            answers[text] = {
+                key: value for key, value in response.json().items() if key != "instance"
+            }
     kinds = {str(body) for body in answers.values()}
     service.report.expect(
         len(kinds) <= 1, "/v1/vacancies/{id}", "one and the same 404 for all ids", sorted(kinds)

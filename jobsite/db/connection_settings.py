@@ -8,15 +8,19 @@ LOCK_TIMEOUT_MAX = 2000  # milliseconds: a migration that blocks a table causes 
 JOB_LOCK_TIMEOUT, JOB_STATEMENT_TIMEOUT = 5_000, 120_000  # milliseconds, of `manage.py deliver`
 
 
-def postgresql(database: DatabaseSettings, *, pool: str = "", statement_timeout: int = 0) -> DatabaseSettings:
-    """Return `database`, as parsed from a URL, with our defaults. Options in the URL take precedence.
+def postgresql(
+    database: DatabaseSettings, *, pool: str = "", statement_timeout: int = 0
+) -> DatabaseSettings:
+    """Return `database`, as parsed from a URL, with our defaults. Options in the URL take
+    precedence.
 
-    `pool` is "", the maximum number of pooled connections, or "pgbouncer"; `statement_timeout` is in
-    seconds, 0 for none.
+    `pool` is "", the maximum number of pooled connections, or "pgbouncer"; `statement_timeout` is
+    in seconds, 0 for none.
     """
     options: dict[str, object] = {
         "connect_timeout": CONNECT_TIMEOUT,
-        # Detect a peer that disappeared: within a minute while idle, within ten seconds during a query.
+        # Detect a peer that disappeared: within a minute while idle, within ten seconds during a
+        # query.
         "keepalives_idle": 30,
         "keepalives_interval": 10,
         "keepalives_count": 3,
@@ -24,7 +28,8 @@ def postgresql(database: DatabaseSettings, *, pool: str = "", statement_timeout:
     }
     if pool != "pgbouncer":  # it supports neither prepared statements nor session settings
         options["prepare_threshold"] = 2**31  # prepare only the statements that request it
-        session: dict[str, str | int] = {"plan_cache_mode": "force_generic_plan"}  # and plan them once
+        # And plan them once.
+        session: dict[str, str | int] = {"plan_cache_mode": "force_generic_plan"}
         if statement_timeout:
             lock_timeout = min(statement_timeout * 333, LOCK_TIMEOUT_MAX)
             session |= {"statement_timeout": statement_timeout * 1000, "lock_timeout": lock_timeout}
@@ -41,8 +46,10 @@ def postgresql(database: DatabaseSettings, *, pool: str = "", statement_timeout:
 
 
 def limit(connections: Any) -> None:
-    """Give this thread a connection of its own, which the jobs of the dispatcher use: no statement waits for
-    ever. SQLite has its timeout for locks already; pgbouncer needs limits of the role (mail.md)."""
+    """Give this thread a connection of its own, which the jobs of the dispatcher use: no statement
+    waits for ever. SQLite has its timeout for locks already; pgbouncer needs limits of the role
+    (mail.md).
+    """
     own = connections["default"].copy()
     options = own.settings_dict["OPTIONS"]
     options.pop("pool", None)

@@ -1,5 +1,6 @@
-"""Texts without case, accents and typographic variants, in Python and in SQL. Importing this module registers
-the lookup `folded_contains`."""
+"""Texts without case, accents and typographic variants, in Python and in SQL. Importing this module
+registers the lookup `folded_contains`.
+"""
 
 import unicodedata
 from typing import Any
@@ -27,34 +28,43 @@ _INSIGNIFICANT = r"[\u00AD\u0300-\u036F\u200B-\u200F\u2060\uFEFF]"
 
 
 def fold(text: str) -> str:
-    """Return `text` without case, accents and typographic variants, with single spaces between words.
+    """Return `text` without case, accents and typographic variants, with single spaces between
+    words.
 
-    Stored texts and search words are both folded, so that a substring test finds the same rows on every
-    database.
+    Stored texts and search words are both folded, so that a substring test finds the same rows on
+    every database.
     """
     if text.isascii():  # most texts; a tenth of the time
         return " ".join(text.replace("\0", "").lower().split())
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).translate(
-        _TRANSLATED
-    )
+    decomposed = unicodedata.normalize(
+        "NFKD", unicodedata.normalize("NFKD", text).casefold()
+    ).translate(_TRANSLATED)
     return " ".join("".join(filter(_is_significant, decomposed)).split())
 
 
 def _is_significant(character: str) -> bool:
-    """Whether it is not an accent, a NUL or an invisible format character such as the soft hyphen."""
+    """Whether it is not an accent, a NUL or an invisible format character
+    such as the soft hyphen.
+    """
     return (
-        not unicodedata.combining(character) and unicodedata.category(character) != "Cf" and character != "\0"
+        not unicodedata.combining(character)
+        and unicodedata.category(character) != "Cf"
+        and character != "\0"
     )
 
 
 def folded_sql(text: str) -> str:
-    """Return the SQL expression of PostgreSQL that folds `text`, itself SQL. An index can have it: it uses
-    immutable functions only, and no extension. ASCII takes a tenth of the time of other texts."""
+    """Return the SQL expression of PostgreSQL that folds `text`, itself SQL. An index can have it:
+    it uses immutable functions only, and no extension. ASCII takes a tenth of the time of other
+    texts.
+    """
     folded = f"regexp_replace(lower(normalize({text}, NFKD)), '{_INSIGNIFICANT}', '', 'g')"
     # In the locale C, lower() changes ASCII only.
     single = {"ẞ": "ß", "ς": "σ"} | {letter: letter.lower() for letter in _GREEK + _CYRILLIC}
     for letter, plain in _FOLDED.items():
-        single |= {variant: plain if len(plain) == 1 else letter for variant in (letter.upper(), letter)}
+        single |= {
+            variant: plain if len(plain) == 1 else letter for variant in (letter.upper(), letter)
+        }
     single = {letter: plain for letter, plain in single.items() if letter != plain}
     from_, to = ("".join(part).replace("'", "''") for part in (single.keys(), single.values()))
     folded = f"translate({folded}, '{from_}', '{to}')"

@@ -15,7 +15,9 @@ def replacements() -> dict[Name, Sequence[Name]]:
 
 
 def missing_parts(recorded: Collection[Name]) -> list[str]:
-    """Return the replaced migrations that are not in `recorded`, although others of the same file are."""
+    """Return the replaced migrations that are not in `recorded`, although others of the same file
+    are.
+    """
     return [
         ".".join(name)
         for replaced in replacements().values()

@@ -1,7 +1,9 @@
-"""Locks between processes: of PostgreSQL (advisory locks), and of files, for SQLite and its one node.
+"""Locks between processes: of PostgreSQL (advisory locks), and of files, for SQLite and its one
+node.
 
-`database_lock` makes one dispatcher of emails active among all nodes. The server, or the kernel, releases a
-lock when its connection or process ends, so that a killed process or a lost node blocks nobody.
+`database_lock` makes one dispatcher of emails active among all nodes. The server, or the kernel,
+releases a lock when its connection or process ends, so that a killed process or a lost node blocks
+nobody.
 """
 
 import fcntl
@@ -17,8 +19,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 KEY = 0x6A6F6273  # "jobs"; advisory locks belong to a database
 _NOBODY_WAITS = (
-    "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = 0 "
-    f"AND objid = {KEY} AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+    "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND "
+    "classid = 0 "
+    f"AND objid = {KEY} AND database = (SELECT oid FROM pg_database WHERE datname = "
+    "current_database()))"
 )
 
 
@@ -29,7 +33,9 @@ class Lock(Protocol):
         """Return whether this process has the lock, without waiting. Can be repeated."""
 
     def is_held(self) -> bool:
-        """Return whether this process still has the lock, and no `dispatcher_stopped` waits for it."""
+        """Return whether this process still has the lock, and no
+        `dispatcher_stopped` waits for it.
+        """
 
     def wait(self, seconds: float) -> bool:
         """Wait for the lock, which its holder then gives up. Return whether this process has it."""
@@ -38,8 +44,10 @@ class Lock(Protocol):
 
 
 class DatabaseLock:
-    """A lock in PostgreSQL. It belongs to an open transaction rather than to the session, so that it also
-    works through pgbouncer in transaction mode. The transaction has no snapshot and does not delay vacuum."""
+    """A lock in PostgreSQL. It belongs to an open transaction rather than to the session, so that
+    it also works through pgbouncer in transaction mode. The transaction has no snapshot and does
+    not delay vacuum.
+    """
 
     def __init__(self) -> None:
         self._connection: BaseDatabaseWrapper | None = None
@@ -65,7 +73,9 @@ class DatabaseLock:
             copied.set_autocommit(False)
             with copied.cursor() as cursor:
                 cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-                cursor.execute(f"SET LOCAL lock_timeout = '{seconds:.0f}s'; SET LOCAL statement_timeout = 0")
+                cursor.execute(
+                    f"SET LOCAL lock_timeout = '{seconds:.0f}s'; SET LOCAL statement_timeout = 0"
+                )
                 cursor.execute(f"SELECT {function}(%s)", [KEY])
                 if cursor.fetchone()[0] is not False:  # pg_advisory_xact_lock returns void
                     copied.inc_thread_sharing()
@@ -163,8 +173,10 @@ def dispatcher_stopped(seconds: float) -> Iterator[bool]:
 
 
 def lock_transaction(name: str, *, wait: bool = True) -> bool:
-    """Hold the lock `name` until the end of the transaction, and return whether this transaction has it.
-    Without `wait`, False if another one has it. SQLite has one writer at a time and needs no lock."""
+    """Hold the lock `name` until the end of the transaction, and return whether this transaction
+    has it. Without `wait`, False if another one has it. SQLite has one writer at a time and needs
+    no lock.
+    """
     if connection.vendor != "postgresql":
         return True
     function = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"

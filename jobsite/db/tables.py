@@ -21,7 +21,9 @@ def fields(**columns: models.Field) -> list[tuple[str, models.Field]]:
 
 
 class CreateModels(Operation):
-    """Creates many tables. One operation each would render all models again that the table refers to."""
+    """Creates many tables. One operation each would render all models again that the table refers
+    to.
+    """
 
     def __init__(self, tables: Sequence[migrations.CreateModel]) -> None:
         self.tables = tables
@@ -31,11 +33,15 @@ class CreateModels(Operation):
         for table in self.tables:
             table.state_forwards(app_label, state)
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         for table in self.tables:
             table.database_forwards(app_label, schema_editor, from_state, to_state)
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         for table in reversed(self.tables):
             table.database_backwards(app_label, schema_editor, from_state, to_state)
 

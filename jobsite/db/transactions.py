@@ -22,8 +22,9 @@ def dry_run(is_dry_run: bool) -> Iterator[None]:
 
 
 def retry_on_conflict(make: Callable[[], Result]) -> Result:
-    """Call `make` in a transaction and return its result. On IntegrityError, try again: `make` must look for
-    a free value each time. Raise IntegrityError after the last attempt."""
+    """Call `make` in a transaction and return its result. On IntegrityError, try again: `make` must
+    look for a free value each time. Raise IntegrityError after the last attempt.
+    """
     for _ in range(ATTEMPTS - 1):
         try:
             with transaction.atomic():

@@ -64,11 +64,11 @@ Colour = tuple[int, ...]
 
 
 def load(*, at: datetime, progress: Callable[[list[Row]], Iterable[Row]] = list) -> dict[str, int]:
-    """Create the demo content, with datetimes relative to `at`. Return the number of rows by kind. `progress`
-    yields the vacancies, and may show how many are created.
+    """Create the demo content, with datetimes relative to `at`. Return the number of rows by kind.
+    `progress` yields the vacancies, and may show how many are created.
 
-    Does nothing if one of its brands exists. Existing recruiters of the same name, and options of the same
-    value or label, are used and not changed.
+    Does nothing if one of its brands exists. Existing recruiters of the same name, and options of
+    the same value or label, are used and not changed.
     """
     content = json.loads(CONTENT.read_text(encoding="utf-8"))
     made = Counter(dict.fromkeys(KINDS, 0))
@@ -135,7 +135,9 @@ def _recruiters(rows: list[Row], made: Counter[str]) -> dict[str, Recruiter]:
             continue
         recruiter = Recruiter(**{field: value for field, value in row.items() if field != "avatar"})
         if "avatar" in row:
-            recruiter.image.save(f"{slugify(recruiter.name)}.png", avatar(row["avatar"]), save=False)
+            recruiter.image.save(
+                f"{slugify(recruiter.name)}.png", avatar(row["avatar"]), save=False
+            )
         recruiter.save()
         recruiters[recruiter.name] = recruiter
         made["recruiters"] += 1
@@ -152,7 +154,9 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
         if not found:
             Filter.objects.filter(pk=filter_.pk).update(**shown)
             made["filters"] += 1
-        by_name = {option.value: option for option in found} | {option.label: option for option in found}
+        by_name = {option.value: option for option in found} | {
+            option.label: option for option in found
+        }
         for place, label in enumerate(row["options"]):
             value = slugify(label)
             option = by_name.get(label) or by_name.get(value)
@@ -167,8 +171,9 @@ def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], Filte
 
 
 def _forms(content: Row, brands: dict[str, Brand], made: Counter[str]) -> None:
-    """Create the consent texts, the links and the forms, and assign the forms. An existing default form stays
-    the default."""
+    """Create the consent texts, the links and the forms, and assign the forms. An existing default
+    form stays the default.
+    """
     for row in content["consents"]:
         if not ConsentText.objects.filter(language=row["language"]).exists():
             ConsentText.objects.add(**row)
@@ -242,20 +247,30 @@ def _vacancy(row: Row, now: datetime) -> Vacancy:
         vacancy.publish_from = now + timedelta(**row["appears"])
         written = min(vacancy.publish_from, now)
     if "last_day" in row:
-        vacancy.publish_until = end_of_day(timezone.localtime(now).date() + timedelta(days=row["last_day"]))
-    vacancy.created_at, vacancy.updated_at = written - timedelta(hours=30), written - timedelta(minutes=10)
+        vacancy.publish_until = end_of_day(
+            timezone.localtime(now).date() + timedelta(days=row["last_day"])
+        )
+    vacancy.created_at, vacancy.updated_at = (
+        written - timedelta(hours=30),
+        written - timedelta(minutes=10),
+    )
     return vacancy
 
 
 def _places(vacancy: Vacancy, row: Row) -> list[Place]:
-    """Return the unsaved places of both kinds. Those of work are at the coordinates of their city."""
+    """Return the unsaved places of both kinds.
+    Those of work are at the coordinates of their city.
+    """
     places = [
         Place(vacancy=vacancy, position=position, **place)
         for position, place in enumerate(row.get("places", ()))
     ]
     for place in places:
         if city := find_city(place.locality, place.country):
-            place.latitude, place.longitude = Decimal(str(city.latitude)), Decimal(str(city.longitude))
+            place.latitude, place.longitude = (
+                Decimal(str(city.latitude)),
+                Decimal(str(city.longitude)),
+            )
     return places + [
         Place(vacancy=vacancy, position=position, kind=PlaceKind.APPLICANT, country=country)
         for position, country in enumerate(row.get("remote_countries", ()))
@@ -275,7 +290,9 @@ def _attachment(vacancy: Vacancy, row: Row, position: int) -> Attachment:
 
 
 def icon(initials: str, colour: str, size: int) -> ContentFile:
-    """Return a square PNG of `size` pixels: white initials on a rounded tile in the brand's colour."""
+    """Return a square PNG of `size` pixels:
+    white initials on a rounded tile in the brand's colour.
+    """
     big = size * 4  # drawn large and scaled down, for smooth edges
     image = Image.new("RGBA", (big, big))
     draw = ImageDraw.Draw(image)
@@ -297,18 +314,24 @@ def avatar(colour: str) -> ContentFile:
 
 
 def header(name: str, colour: str) -> ContentFile:
-    """Return a JPEG of 1200x630 pixels: random hills below a sun, seeded by `name`, in tints of `colour`."""
+    """Return a JPEG of 1200x630 pixels:
+    random hills below a sun, seeded by `name`, in tints of `colour`.
+    """
     seeded = random.Random(name)
     size = (2400, 1260)
     top, bottom = (Image.new("RGB", size, _mixed(colour, WHITE, share)) for share in (0.45, 0.92))
     image = Image.composite(bottom, top, Image.linear_gradient("L").resize(size))
     draw = ImageDraw.Draw(image)
     x, y, radius = seeded.randint(400, 2000), seeded.randint(300, 460), seeded.randint(130, 190)
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=_mixed(colour, "#fde68a", 0.85))
+    draw.ellipse(
+        (x - radius, y - radius, x + radius, y + radius), fill=_mixed(colour, "#fde68a", 0.85)
+    )
     for layer, share in enumerate((0.6, 0.4, 0.2, 0.0)):
         crest = 700 + 130 * layer
         for _ in range(3):
-            middle, width, height = (seeded.randint(*ends) for ends in ((0, 2400), (900, 1500), (100, 220)))
+            middle, width, height = (
+                seeded.randint(*ends) for ends in ((0, 2400), (900, 1500), (100, 220))
+            )
             hill = (middle - width, crest - height, middle + width, crest + 1600)
             draw.ellipse(hill, fill=_mixed(colour, WHITE, share))
     return _encoded(image.resize((1200, 630), Image.Resampling.LANCZOS), "JPEG", quality=85)
@@ -320,7 +343,9 @@ def page(lines: list[str], written: datetime) -> ContentFile:
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, A4[0], 14), fill=INK)
     for place, line in enumerate(lines):
-        draw.text((80, 90 + 32 * place), line, fill=INK, font=ImageFont.load_default(18 if place else 26))
+        draw.text(
+            (80, 90 + 32 * place), line, fill=INK, font=ImageFont.load_default(18 if place else 26)
+        )
     day = written.utctimetuple()
     return _encoded(image, "PDF", resolution=100, title=lines[0], creationDate=day, modDate=day)
 

@@ -1,4 +1,6 @@
-"""Emails of the demo: a file collects them, so that they are not printed between the lines of the server."""
+"""Emails of the demo: a file collects them, so that they are not printed between the lines of the
+server.
+"""
 
 from pathlib import Path
 from typing import Any

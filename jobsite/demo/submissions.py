@@ -23,8 +23,9 @@ VISITED_DAYS = 14
 
 @transaction.atomic
 def load_submissions(*, at: datetime, base_url: str = "") -> int:
-    """Submit the forms of content.json, unless there are submissions. Return their number. The receipts count
-    as sent. Raise SubmissionError if PRIVATE_ROOT is not writable."""
+    """Submit the forms of content.json, unless there are submissions. Return their number. The
+    receipts count as sent. Raise SubmissionError if PRIVATE_ROOT is not writable.
+    """
     if Submission.objects.exists():
         return 0
     made, stages = 0, {stage.name: stage for stage in Stage.objects.all()}
@@ -67,8 +68,12 @@ def _visits(at: datetime) -> Iterator[tuple[Key, list[int]]]:
             yield (vacancy, day_of(at - timedelta(days=day)), folded(source)), [views, views // 6]
 
 
-def _filled_in(form: ServedForm, row: JsonObject, at: datetime) -> tuple[JsonObject, dict[str, ContentFile]]:
-    """Return the values and files of the form: what `row` has by role, and something for required fields."""
+def _filled_in(
+    form: ServedForm, row: JsonObject, at: datetime
+) -> tuple[JsonObject, dict[str, ContentFile]]:
+    """Return the values and files of the form:
+    what `row` has by role, and something for required fields.
+    """
     values = {form.roles[role]: text for role, text in row["person"].items() if role in form.roles}
     files: dict[str, ContentFile] = {}
     if "cv" in row and (name := form.roles.get(FieldRole.CV)):
@@ -82,7 +87,9 @@ def _filled_in(form: ServedForm, row: JsonObject, at: datetime) -> tuple[JsonObj
 
 
 def _value(field: JsonObject, row: JsonObject) -> object:
-    """Return a value of a required field, which shows no conditional field if there is such an option."""
+    """Return a value of a required field, which shows no conditional field if there is such an
+    option.
+    """
     if field["type"] == FieldType.CHECKBOX:
         return CHECKED
     if "options" not in field:
@@ -90,6 +97,7 @@ def _value(field: JsonObject, row: JsonObject) -> object:
     showing = {each["on_value"] for each in field.get("conditional", ())}
     options = [option["value"] for option in field["options"]]
     chosen = next(
-        (value for value in options[len(options) // 2 :] + options if value not in showing), options[0]
+        (value for value in options[len(options) // 2 :] + options if value not in showing),
+        options[0],
     )
     return [chosen] if field["type"] == FieldType.CHECKBOX_GROUP else chosen

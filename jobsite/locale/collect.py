@@ -1,5 +1,6 @@
-"""Update the translation catalogs from code and templates. `make messages` runs this script in the root of
-the repository. New and changed texts get an empty translation, which the tests reject."""
+"""Update the translation catalogs from code and templates. `make messages` runs this script in the
+root of the repository. New and changed texts get an empty translation, which the tests reject.
+"""
 
 import os
 from pathlib import Path
@@ -21,10 +22,16 @@ msgstr ""
 
 class Collect(makemessages.Command):
     # In the order of the texts, so that code which moves changes no catalog.
-    msgmerge_options = [*makemessages.Command.msgmerge_options, "--no-fuzzy-matching", "--sort-output"]
+    msgmerge_options = [
+        *makemessages.Command.msgmerge_options,
+        "--no-fuzzy-matching",
+        "--sort-output",
+    ]
 
     def find_files(self, root: str) -> list[makemessages.TranslatableFile]:
-        """Return the files of our apps. templates/<app>/ belongs to that app, other templates to jobsite."""
+        """Return the files of our apps.
+        templates/<app>/ belongs to that app, other templates to jobsite.
+        """
         files = super().find_files(root)
         self.locale_paths = [os.path.abspath(f"{app}/locale") for app in APPS]
         owned = []

@@ -15,8 +15,8 @@ _PATTERNS = {
 class CookieMiddleware:
     """Removes session and CSRF cookies that Django cannot have set.
 
-    Django would replace or delete them with Set-Cookie, also on public responses, which then could not be
-    cached. PostgreSQL rejects a session key that contains NUL.
+    Django would replace or delete them with Set-Cookie, also on public responses, which then could
+    not be cached. PostgreSQL rejects a session key that contains NUL.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

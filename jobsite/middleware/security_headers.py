@@ -1,7 +1,7 @@
 """Security headers: Content-Security-Policy, Permissions-Policy, Cross-Origin-Resource-Policy.
 
-The policy depends on the prefix of the path. Responses that are not pages may load nothing, also if a browser
-shows them. The documentation and the preview set their own policy.
+The policy depends on the prefix of the path. Responses that are not pages may load nothing, also if
+a browser shows them. The documentation and the preview set their own policy.
 """
 
 import re
@@ -35,8 +35,8 @@ ACCOUNT: Policy = _NOTHING_ELSE | {
     "connect-src": [SELF],
     "form-action": [SELF],
 }
-# The theme evaluates expressions in attributes (Alpine) and sets styles. The only inline script is the import
-# map of the text editor, which is allowed by its digest.
+# The theme evaluates expressions in attributes (Alpine) and sets styles. The only inline script is
+# the import map of the text editor, which is allowed by its digest.
 ADMIN: Policy = _NOTHING_ELSE | {
     "script-src": [SELF, UNSAFE_EVAL],
     "style-src": [SELF, UNSAFE_INLINE],
@@ -48,8 +48,8 @@ ADMIN: Policy = _NOTHING_ELSE | {
     "form-action": [SELF],
 }
 
-# The career site (jobsite/site/views.py): no script. Images of vacancies may be on other sites. Tools that
-# check a page read its robots.txt with its policy.
+# The career site (jobsite/site/views.py): no script. Images of vacancies may be on other sites.
+# Tools that check a page read its robots.txt with its policy.
 SITE: Policy = _NOTHING_ELSE | {
     "style-src": [SELF],
     "img-src": ["*", "data:"],
@@ -86,10 +86,13 @@ class SecurityHeadersMiddleware:
         is_html = headers.get("Content-Type", "").startswith("text/html")
         if settings.CAREER_SITE and not is_page and is_html and response.status_code >= 400:
             kind = "site"  # an unknown address: its page has the layout of the career site
-        if not (settings.DEBUG and is_page and response.status_code in (404, 500)):  # Django's debug pages
+        # Django's debug pages.
+        if not (settings.DEBUG and is_page and response.status_code in (404, 500)):
             headers.setdefault(HEADER, policy(kind if kind in POLICIES else ""))
         # Other sites may embed images and use the API, but not embed pages.
-        headers.setdefault("Cross-Origin-Resource-Policy", "same-origin" if is_page else "cross-origin")
+        headers.setdefault(
+            "Cross-Origin-Resource-Policy", "same-origin" if is_page else "cross-origin"
+        )
         if is_page:
             headers.setdefault("Permissions-Policy", PERMISSIONS)
         return response

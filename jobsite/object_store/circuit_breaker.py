@@ -17,8 +17,9 @@ class UnavailableError(OSError):
 class CircuitBreaker:
     """Lets at most `slots` threads of the process use the object store. 0: any number.
 
-    After a slow failure, or if the others take long, it refuses at once for OPEN seconds. Otherwise each
-    request for a file would hold a thread until its timeout, and none would be left for the API.
+    After a slow failure, or if the others take long, it refuses at once for OPEN seconds. Otherwise
+    each request for a file would hold a thread until its timeout, and none would be left for the
+    API.
     """
 
     def __init__(self, slots: int) -> None:

@@ -1,5 +1,6 @@
-"""Django's storage of files in a bucket. Errors are OSErrors, as those of files, and no call takes much
-longer than DEADLINE in a process that serves."""
+"""Django's storage of files in a bucket. Errors are OSErrors, as those of files, and no call takes
+much longer than DEADLINE in a process that serves.
+"""
 
 import errno
 import hashlib
@@ -61,7 +62,9 @@ class _Timed:
 
 
 class ObjectStorage(S3Storage):
-    """The files of FILES_URL below the prefix `location`. Their names are random, so none is replaced."""
+    """The files of FILES_URL below the prefix `location`.
+    Their names are random, so none is replaced.
+    """
 
     def __init__(self, **options: Any) -> None:
         is_serving = bool(settings.FILES_THREADS)
@@ -83,7 +86,10 @@ class ObjectStorage(S3Storage):
     def connection(self) -> Any:
         """One for all threads: its client is safe for threads, and takes 0.1 s to make."""
         return self._create_session().resource(
-            "s3", region_name=self.region_name, endpoint_url=self.endpoint_url, config=self.client_config
+            "s3",
+            region_name=self.region_name,
+            endpoint_url=self.endpoint_url,
+            config=self.client_config,
         )
 
     @contextmanager
@@ -180,13 +186,17 @@ class ObjectStorage(S3Storage):
             yield Path(f"/dev/fd/{file.fileno()}")
 
     def is_public(self, name: str) -> bool:
-        """Whether others than the owner of the bucket may read the file, or an access list says so."""
+        """Whether others than the owner of the bucket may read the file, or an
+        access list says so.
+        """
         with self._request(name) as target:
             with suppress(ClientError):  # refused
                 self.unsigned_connection.meta.client.get_object(**target)
                 return True
             with suppress(ClientError):  # many stores have no access lists
-                grants = self.connection.meta.client.get_bucket_acl(Bucket=self.bucket_name)["Grants"]
+                grants = self.connection.meta.client.get_bucket_acl(Bucket=self.bucket_name)[
+                    "Grants"
+                ]
                 return any("groups/global" in each["Grantee"].get("URI", "") for each in grants)
             return False
 

@@ -1,5 +1,7 @@
-"""Emails about requests for approval, a job of the dispatcher: to the approvers when one is submitted, and
-to its author when it is decided. The rows of requests are the queue (`Approval.emailed`)."""
+"""Emails about requests for approval, a job of the dispatcher: to the approvers when one is
+submitted, and to its author when it is decided. The rows of requests are the queue
+(`Approval.emailed`).
+"""
 
 from dataclasses import replace
 from datetime import datetime
@@ -36,14 +38,18 @@ class ApprovalEmails:
         return (pk, at) if pk else None
 
     def run(self, item: tuple[int, datetime]) -> str:
-        """Queue the emails about a request and store that, in one transaction. Return the outcome."""
+        """Queue the emails about a request and store that, in one transaction.
+        Return the outcome.
+        """
         pk, at = item
         with transaction.atomic():
             approval = _due().select_for_update().filter(pk=pk).first()
             if approval is None:
                 return "approval nothing"
             is_waiting = approval.outcome == Outcome.WAITING
-            queued = (_queue_request if is_waiting else _queue_decision)(approval, self.base_url, at)
+            queued = (_queue_request if is_waiting else _queue_decision)(
+                approval, self.base_url, at
+            )
             approval.emailed = Emailed.SUBMITTED if is_waiting else Emailed.ALL
             approval.save(update_fields=["emailed"])
         return "approval queued" if queued else "approval nothing"
@@ -55,12 +61,16 @@ def _due() -> QuerySet[Approval]:
 
 
 def _queue_request(approval: Approval, base_url: str, at: datetime) -> list[Message]:
-    """Tell everybody who may approve it. Nobody, if the brand publishes without approval meanwhile."""
+    """Tell everybody who may approve it.
+    Nobody, if the brand publishes without approval meanwhile.
+    """
     vacancy = Vacancy.objects.filter(pk=approval.vacancy_id, brand__requires_approval=True).first()
     if vacancy is None:
         return []
     approvers = get_user_model().objects.with_perm(APPROVE, backend=BACKEND)
-    users = recipients_of(Message.Kind.APPROVAL).filter(pk__in=approvers.values("pk")).order_by("pk")
+    users = (
+        recipients_of(Message.Kind.APPROVAL).filter(pk__in=approvers.values("pk")).order_by("pk")
+    )
     return [
         _queue(user, Message.Kind.APPROVAL, approval, vacancy, base_url, at)
         for user in users
@@ -74,7 +84,9 @@ def _queue_decision(approval: Approval, base_url: str, at: datetime) -> list[Mes
     if vacancy is None or approval.outcome not in (Outcome.APPROVED, Outcome.SENT_BACK):
         return []
     authors = {approval.submitted_by, *authors_of(approval).values()}
-    users = recipients_of(Message.Kind.DECISION).filter(pk__in=[user.pk for user in authors if user])
+    users = recipients_of(Message.Kind.DECISION).filter(
+        pk__in=[user.pk for user in authors if user]
+    )
     return [
         _queue(user, Message.Kind.DECISION, approval, vacancy, base_url, at)
         for user in users
@@ -89,7 +101,12 @@ def _may_see(user: User, vacancy: Vacancy) -> bool:
 
 
 def _queue(
-    user: User, kind: Message.Kind, approval: Approval, vacancy: Vacancy, base_url: str, at: datetime
+    user: User,
+    kind: Message.Kind,
+    approval: Approval,
+    vacancy: Vacancy,
+    base_url: str,
+    at: datetime,
 ) -> Message:
     """Queue an email about `approval` to `user`, with the note and a link."""
     is_request = kind == Message.Kind.APPROVAL
@@ -97,7 +114,10 @@ def _queue(
     page = "approval" if is_request else "change"
     with translation.override(language_of(user)):
         by = person(colleague) if colleague else _("A colleague")
-        values = {"name": names_of_authors(approval) if is_request else by, "vacancy": vacancy.title}
+        values = {
+            "name": names_of_authors(approval) if is_request else by,
+            "vacancy": vacancy.title,
+        }
         if is_request:
             subject, text = (
                 _("For approval: %(vacancy)s"),

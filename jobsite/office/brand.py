@@ -44,7 +44,9 @@ class BrandForm(ModelForm):
             host = host.encode("idna").decode()
         known = settings.PUBLIC_BASE_URL or settings.DEBUG or host == self.initial.get("host")
         if host and not known:
-            raise ValidationError(_("Set PUBLIC_BASE_URL first: it tells which host is the main one."))
+            raise ValidationError(
+                _("Set PUBLIC_BASE_URL first: it tells which host is the main one.")
+            )
         if host and (is_main_host(host) or host == self.request_host):
             raise ValidationError(_("This is the host of the main site."), code="main")
         if host and Brand.objects.filter(host=host).exclude(pk=self.instance.pk).exists():
@@ -79,23 +81,34 @@ class BrandAdmin(ContentAdmin):
         (None, {"fields": ("name", "slug", "description", "url", "vacancy_url", "form")}),
         (_("Career site"), {"fields": ("host", "accent", "embed")}),
         (_("People"), {"fields": ("members", "requires_approval")}),
-        (_("Icons"), {"fields": (
-            "icon_small", "icon_small_url", "small_icon",
-            "icon_large", "icon_large_url", "large_icon",
-        )}),
-    )  # fmt: skip
+        (
+            _("Icons"),
+            {
+                "fields": (
+                    "icon_small",
+                    "icon_small_url",
+                    "small_icon",
+                    "icon_large",
+                    "icon_large_url",
+                    "large_icon",
+                )
+            },
+        ),
+    )
     readonly_fields = ("embed", "small_icon", "large_icon")
 
     def get_fieldsets(self, request: UserRequest, obj: Brand | None = None) -> Sequence[tuple]:
-        """Members of a brand can see its applicants, and who switches approval off can publish alone. Only
-        users who manage accounts can edit both."""
+        """Members of a brand can see its applicants, and who switches approval off can publish
+        alone. Only users who manage accounts can edit both.
+        """
         hidden = set() if request.user.has_perm("auth.change_user") else {"members"}
         if not settings.CAREER_SITE:
             hidden.add("host")
         return [(name, spec) for name, spec in self.fieldsets if hidden.isdisjoint(spec["fields"])]
 
     def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> type[BrandForm]:
-        form: type[BrandForm] = super().get_form(request, *args, **kwargs)  # a new class for each request
+        # A new class for each request.
+        form: type[BrandForm] = super().get_form(request, *args, **kwargs)
         form.request_host = request.get_host().lower()
         return form
 
@@ -125,9 +138,12 @@ class BrandAdmin(ContentAdmin):
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def changeform_view(
-        self, request: UserRequest, object_id: str | None = None, form_url: str = "",
+        self,
+        request: UserRequest,
+        object_id: str | None = None,
+        form_url: str = "",
         extra_context: Context | None = None,
-    ) -> HttpResponse:  # fmt: skip
+    ) -> HttpResponse:
         context = {"shows_emails": settings.MULTI_BRANDING} | (extra_context or {})
         return super().changeform_view(request, object_id, form_url, context)
 
@@ -140,7 +156,8 @@ class BrandAdmin(ContentAdmin):
         lines = (
             format_html('<script type="module" src="{}/embed.js"></script>', base),
             format_html(
-                '<job-vacancies filter-brand="{}" size="10"><a href="{}/jobs">{}</a></job-vacancies>',
+                '<job-vacancies filter-brand="{}" size="10"><a '
+                'href="{}/jobs">{}</a></job-vacancies>',
                 brand.slug,
                 base,
                 brand.name,

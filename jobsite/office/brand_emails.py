@@ -45,7 +45,10 @@ class BrandMailForm(forms.ModelForm):
             "sender_address": UnfoldAdminEmailInputWidget,
             "reply_to": UnfoldAdminEmailInputWidget,
             "has_names_in_invitations": UnfoldBooleanWidget,
-            **{f"signature_{code}": UnfoldAdminTextareaWidget(attrs={"rows": 3}) for code in LANGUAGES},
+            **{
+                f"signature_{code}": UnfoldAdminTextareaWidget(attrs={"rows": 3})
+                for code in LANGUAGES
+            },
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -63,7 +66,8 @@ class BrandMailForm(forms.ModelForm):
         address: str = self.cleaned_data["sender_address"]
         if address and not may_send_as(address):
             text = gettext(
-                "Emails from this address would be refused. Enter an address of %(domains)s, or ask the "
+                "Emails from this address would be refused. Enter an address of %(domains)s, or "
+                "ask the "
                 "administrator of the site to add its domain to SENDER_DOMAINS."
             )
             raise ValidationError(text % {"domains": ", ".join(sender_domains())})
@@ -79,7 +83,9 @@ class BrandMailForm(forms.ModelForm):
 
 
 class ConsentForm(forms.ModelForm):
-    """The consent text of a brand in a language. Its instance is not saved: another version is added."""
+    """The consent text of a brand in a language. Its instance is not saved:
+    another version is added.
+    """
 
     version = forms.CharField(required=False, widget=forms.HiddenInput)  # that the page showed
 
@@ -125,7 +131,11 @@ class BrandEmailPages(AdminPages):
         if not settings.MULTI_BRANDING:  # applicants see no brands, and get the texts of the site
             raise Http404
         may_change = self.admin.has_change_permission(request, brand)
-        if not (may_change if request.method == "POST" else self.admin.has_view_permission(request, brand)):
+        if not (
+            may_change
+            if request.method == "POST"
+            else self.admin.has_view_permission(request, brand)
+        ):
             raise PermissionDenied
         page = retry_on_conflict(lambda: _Page(self.admin, request, brand))
         if page.is_saved:
@@ -145,7 +155,9 @@ class BrandEmailPages(AdminPages):
 
 
 class _Page:
-    """The forms of one request. Created in a transaction: it saves what was posted, if all is valid."""
+    """The forms of one request. Created in a transaction:
+    it saves what was posted, if all is valid.
+    """
 
     def __init__(self, admin: Any, request: UserRequest, brand: Brand) -> None:
         self.brand = brand
@@ -157,7 +169,8 @@ class _Page:
         self.mail = BrandMailForm(data, instance=mail)
         self.own = ConsentText.objects.filter(brand_number=brand.pk).newest()
         self.consents = {
-            code: ConsentForm(data, prefix=code, instance=self._newest(code)) for code in self._codes()
+            code: ConsentForm(data, prefix=code, instance=self._newest(code))
+            for code in self._codes()
         }
         self.is_saved = data is not None and self._is_valid()
         self.is_wrong = data is not None and not self.is_saved
@@ -196,7 +209,9 @@ class _Page:
         of_site = self.consents[site_language()]
         texts = [form.cleaned_data["text"] for form in self.consents.values()]
         if any(texts) and not of_site.cleaned_data["text"]:
-            text = gettext("Enter it in %(language)s too: forms in a language without a text use it.")
+            text = gettext(
+                "Enter it in %(language)s too: forms in a language without a text use it."
+            )
             language = gettext(LANGUAGES[site_language()])
             of_site.add_error("text", text % {"language": language})
             return False

@@ -25,8 +25,8 @@ NOTICE_PERIOD = timedelta(days=7)
 def closing_for(user: User, *, at: datetime) -> QuerySet:
     """Return the vacancies that close soon and concern `user`, who was not told yet.
 
-    A vacancy concerns whoever changed it in the admin, and its recruiters by their e-mail address. If nobody
-    changed it in the admin, it concerns the members of its brand.
+    A vacancy concerns whoever changed it in the admin, and its recruiters by their e-mail address.
+    If nobody changed it in the admin, it concerns the members of its brand.
     """
     of_vacancy = Version.objects.filter(vacancy=OuterRef("pk"), author__isnull=False)
     links = VacancyRecruiter.objects.filter(
@@ -41,7 +41,11 @@ def closing_for(user: User, *, at: datetime) -> QuerySet:
     told = ClosingNotice.objects.filter(
         user=user, vacancy=OuterRef("pk"), publish_until=OuterRef("publish_until")
     )
-    closing = Vacancy.objects.editable_by(user).published(at=at).filter(publish_until__lte=at + NOTICE_PERIOD)
+    closing = (
+        Vacancy.objects.editable_by(user)
+        .published(at=at)
+        .filter(publish_until__lte=at + NOTICE_PERIOD)
+    )
     return closing.filter(concerned).exclude(Exists(told)).order_by("publish_until", "pk")
 
 
@@ -59,9 +63,13 @@ def queue_closing(user: User, *, at: datetime, base_url: str = "") -> Message | 
         )
         count = len(vacancies)
         with translation.override(language_of(user)):
-            subject = ngettext("%(count)d vacancy closes soon", "%(count)d vacancies close soon", count)
+            subject = ngettext(
+                "%(count)d vacancy closes soon", "%(count)d vacancies close soon", count
+            )
             lines = _lines(vacancies, base_url)
-            email = email_to(user, ClosingEmails.kind, subject % {"count": count}, lines, base_url=base_url)
+            email = email_to(
+                user, ClosingEmails.kind, subject % {"count": count}, lines, base_url=base_url
+            )
             return queue(replace(email, vacancies=[vacancy.pk for vacancy in vacancies]), at=at)
 
 

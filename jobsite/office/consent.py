@@ -1,4 +1,6 @@
-"""Consent texts: a new version is added, none is ever changed. Those of a brand are added on its page."""
+"""Consent texts: a new version is added, none is ever changed.
+Those of a brand are added on its page.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,15 +39,25 @@ class ConsentTextAdmin(JobsiteAdmin):
     readonly_fields = ("brand",)
 
     def get_fields(self, request: UserRequest, obj: ConsentText | None = None) -> Sequence[str]:
-        return (*(("brand",) if obj else ()), "language", "text", "statement_url", "statement_label")
+        return (
+            *(("brand",) if obj else ()),
+            "language",
+            "text",
+            "statement_url",
+            "statement_label",
+        )
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
-        """The texts of the site and of the user's brands. Users of every brand see those of deleted ones."""
+        """The texts of the site and of the user's brands.
+        Users of every brand see those of deleted ones.
+        """
         name = Subquery(Brand.objects.filter(pk=OuterRef("brand_number")).values("name"))
         texts = super().get_queryset(request).annotate(brand_name=name)
         if request.user.has_perm(EVERY_BRAND):
             return texts
-        return texts.filter(Q(brand_number=None) | Q(brand_number__in=brands_of(request.user).values("pk")))
+        return texts.filter(
+            Q(brand_number=None) | Q(brand_number__in=brands_of(request.user).values("pk"))
+        )
 
     def has_change_permission(self, request: UserRequest, obj: ConsentText | None = None) -> bool:
         return False
@@ -53,7 +65,9 @@ class ConsentTextAdmin(JobsiteAdmin):
     def has_delete_permission(self, request: UserRequest, obj: ConsentText | None = None) -> bool:
         return False
 
-    def save_model(self, request: UserRequest, obj: ConsentText, form: ModelForm, change: bool) -> None:
+    def save_model(
+        self, request: UserRequest, obj: ConsentText, form: ModelForm, change: bool
+    ) -> None:
         added = ConsentText.objects.add(**form.cleaned_data)
         obj.pk, obj.version = added.pk, added.version
 

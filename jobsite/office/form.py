@@ -26,10 +26,19 @@ MAX_LINKED_VACANCIES = 10
 
 @admin.register(Form)
 class FormAdmin(FormBaseAdmin):
-    """Users of some brands see the forms that their brands use and unused forms. They can change the
-    forms that no other brand uses (docs/decisions.md #56)."""
+    """Users of some brands see the forms that their brands use and unused forms. They can change
+    the forms that no other brand uses (docs/decisions.md #56).
+    """
 
-    list_display = ("name", "is_default", "language", "extends", "vacancy_count", "brand_count", "updated_at")
+    list_display = (
+        "name",
+        "is_default",
+        "language",
+        "extends",
+        "vacancy_count",
+        "brand_count",
+        "updated_at",
+    )
 
     def get_queryset(self, request: UserRequest) -> QuerySet[Form]:
         own = Vacancy.objects.editable_by(request.user)
@@ -88,7 +97,9 @@ class FormAdmin(FormBaseAdmin):
     def user(self, request: UserRequest, key: str) -> Context | None:
         pk = as_id(key) if request.user.has_perm("vacancies.view_vacancy") else None
         vacancy = Vacancy.objects.editable_by(request.user).filter(pk__in=[pk]).first()
-        return {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
+        return (
+            {"id": vacancy.pk, "label": vacancy.title, "url": address(vacancy)} if vacancy else None
+        )
 
     def give(self, request: UserRequest, form: Form, key: str) -> None:
         if not request.user.has_perm("vacancies.change_vacancy"):

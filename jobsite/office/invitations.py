@@ -1,4 +1,6 @@
-"""Invitations on the pages of users: the form, the list of open invitations, send again, withdraw."""
+"""Invitations on the pages of users:
+the form, the list of open invitations, send again, withdraw.
+"""
 
 from collections.abc import Callable
 
@@ -24,7 +26,9 @@ from jobsite.types import UserRequest
 
 
 class InvitationPages(AdminPages):
-    """Colleagues are invited instead of added. Superusers can still add an account, as for a program."""
+    """Colleagues are invited instead of added.
+    Superusers can still add an account, as for a program.
+    """
 
     def urls(self) -> list[URLPattern]:
         return [
@@ -50,7 +54,9 @@ class InvitationPages(AdminPages):
         data = dict(form.cleaned_data)
         brands = data.pop("brands")
         invitation = Invitation(**data, author=request.user)
-        operations.invite(invitation=invitation, brands=brands, base_url=base_url(request), at=timezone.now())
+        operations.invite(
+            invitation=invitation, brands=brands, base_url=base_url(request), at=timezone.now()
+        )
         text = gettext("The invitation is sent to %(address)s.") % {"address": address}
         self.admin.message_user(request, text, messages.SUCCESS)
         return True
@@ -61,9 +67,14 @@ class InvitationPages(AdminPages):
                 messages.error(request, _too_many())
                 return ""
             operations.send_again(
-                invitation=invitation, author=request.user, base_url=base_url(request), at=timezone.now()
+                invitation=invitation,
+                author=request.user,
+                base_url=base_url(request),
+                at=timezone.now(),
             )
-            return gettext("The invitation is sent again. The link in the earlier email no longer works.")
+            return gettext(
+                "The invitation is sent again. The link in the earlier email no longer works."
+            )
 
         return self._change(request, pk, send)
 
@@ -74,7 +85,9 @@ class InvitationPages(AdminPages):
 
         return self._change(request, pk, withdraw)
 
-    def _change(self, request: UserRequest, pk: int, operation: Callable[[Invitation], str]) -> HttpResponse:
+    def _change(
+        self, request: UserRequest, pk: int, operation: Callable[[Invitation], str]
+    ) -> HttpResponse:
         """Run `operation` with the invitation `pk`, and show its message in the list."""
         if not self.admin.has_add_permission(request):
             raise PermissionDenied
@@ -84,7 +97,9 @@ class InvitationPages(AdminPages):
         try:
             text = operation(invitation)
         except Invitation.DoesNotExist:
-            messages.warning(request, gettext("The invitation was accepted or withdrawn in the meantime."))
+            messages.warning(
+                request, gettext("The invitation was accepted or withdrawn in the meantime.")
+            )
         else:
             if text:
                 messages.success(request, text)

@@ -37,8 +37,12 @@ def presets(last: date) -> list[tuple[str, Days]]:
 class ReportForm(forms.Form):
     """The choices of a report, in the URL. Absent ones have a default."""
 
-    since = forms.DateField(label=_("From"), required=False, widget=forms.DateInput({"type": "date"}))
-    until = forms.DateField(label=_("Until"), required=False, widget=forms.DateInput({"type": "date"}))
+    since = forms.DateField(
+        label=_("From"), required=False, widget=forms.DateInput({"type": "date"})
+    )
+    until = forms.DateField(
+        label=_("Until"), required=False, widget=forms.DateInput({"type": "date"})
+    )
     brand = forms.ModelChoiceField(
         Brand.objects.none(), label=_("Brand"), required=False, empty_label=_("All brands")
     )

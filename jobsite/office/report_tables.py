@@ -43,7 +43,9 @@ class ReportTable:
 
 @dataclass
 class Scope:
-    """What a report is about. `options` has the labels of the options by id, or is None: divided by brand."""
+    """What a report is about. `options` has the labels of the options by id, or is None:
+    divided by brand.
+    """
 
     user: User
     days: Days
@@ -136,7 +138,10 @@ def time_to_close(scope: Scope) -> ReportTable:
         "time-to-close",
         _("Time to close"),
         [_("Published for"), _("Closed"), _("Share (%)")],
-        [[name, number, round(100 * number / closed, 1)] for name, number in zip(names, numbers, strict=True)]
+        [
+            [name, number, round(100 * number / closed, 1)]
+            for name, number in zip(names, numbers, strict=True)
+        ]
         if closed
         else [],
         bar_chart(list(zip(names, numbers, strict=True))),
@@ -186,7 +191,11 @@ def groups(scope: Scope) -> ReportTable:
 
 
 def several(scope: Scope) -> str:
-    return "" if scope.options is None else _("A vacancy with several options counts for each of them.")
+    return (
+        ""
+        if scope.options is None
+        else _("A vacancy with several options counts for each of them.")
+    )
 
 
 def received(scope: Scope) -> ReportTable:
@@ -239,8 +248,12 @@ def stages(scope: Scope) -> ReportTable:
 
 def reasons(scope: Scope) -> ReportTable:
     """The reasons of the current stages of the applications that were received in the period."""
-    numbers = dict(stored(scope).with_reason().values_list("reason_id").annotate(number=Count("pk")))
-    found = [(str(reason), numbers[reason.pk]) for reason in Reason.objects.all() if reason.pk in numbers]
+    numbers = dict(
+        stored(scope).with_reason().values_list("reason_id").annotate(number=Count("pk"))
+    )
+    found = [
+        (str(reason), numbers[reason.pk]) for reason in Reason.objects.all() if reason.pk in numbers
+    ]
     title = _("Applications by reason")
     return counted("reasons", title, _("Reason"), found, deleted_note())
 
@@ -262,7 +275,9 @@ def by_vacancy_and_source(scope: Scope) -> ReportTable:
 
 
 def stored(scope: Scope) -> Any:
-    """Return the applications that were received in the period and still exist, without an order."""
+    """Return the applications that were received in the period and still
+    exist, without an order.
+    """
     rows: Any = scope_to_brands(scope.user, Application.objects.all(), "vacancy")
     if scope.brand:
         rows = rows.filter(vacancy__brand=scope.brand)
@@ -273,7 +288,9 @@ def stored(scope: Scope) -> Any:
 def of_vacancies(code: str, title: str, headings: list[str], rows: Any) -> ReportTable:
     """Count `rows` of (title, number of the vacancy) or (title, number, source)."""
     found: list[list[Cell]] = []
-    for name, pk, *source, number in rows.annotate(number=Count("pk")).order_by("-number", "vacancy_id"):
+    for name, pk, *source, number in rows.annotate(number=Count("pk")).order_by(
+        "-number", "vacancy_id"
+    ):
         found.append([name, *(text or _("No source") for text in source), number, pk])
     headings = [_("Vacancy"), *headings, _("Applications"), _("Vacancy number")]
     return ReportTable(code, title, headings, found, note=deleted_note() if found else "")
@@ -295,7 +312,12 @@ def counted(
     rows = list(found) if is_sorted else sorted(found, key=lambda row: (-row[1], row[0]))
     cells: list[list[Cell]] = [[name, number] for name, number in rows]
     return ReportTable(
-        code, title, [label, _("Applications")], cells, bar_chart(rows[:MAX_BARS]), note=note if rows else ""
+        code,
+        title,
+        [label, _("Applications")],
+        cells,
+        bar_chart(rows[:MAX_BARS]),
+        note=note if rows else "",
     )
 
 

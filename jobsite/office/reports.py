@@ -42,7 +42,9 @@ class ReportPages(AdminPages):
         return [self.url("reports/", self.reports_view, "reports")]
 
     def reports_view(self, request: UserRequest) -> HttpResponseBase:
-        """Show the reports of the user's brands, or return one table as a file (`table` and `format`)."""
+        """Show the reports of the user's brands, or return one table as a file (`table` and
+        `format`).
+        """
         if request.method not in ("GET", "HEAD"):
             raise Http404
         if not self.admin.has_view_permission(request):
@@ -65,7 +67,10 @@ class ReportPages(AdminPages):
         query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
         context |= {
             "form": form,
-            "tables": [(table, exports(table, query)) for table in (make(scope) for make in makers.values())],
+            "tables": [
+                (table, exports(table, query))
+                for table in (make(scope) for make in makers.values())
+            ],
             "period": _("%(first)s until %(last)s")
             % {"first": short(scope.days.first), "last": short(scope.days.last)},
             "presets": [
@@ -77,8 +82,12 @@ class ReportPages(AdminPages):
         }
         return self._page(request, context)
 
-    def _page(self, request: UserRequest, context: dict[str, object], status: int = 200) -> TemplateResponse:
-        return TemplateResponse(request, "admin/vacancies/vacancy/reports.html", context, status=status)
+    def _page(
+        self, request: UserRequest, context: dict[str, object], status: int = 200
+    ) -> TemplateResponse:
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/reports.html", context, status=status
+        )
 
 
 def scope_of(user: User, data: JsonObject) -> Scope:
@@ -103,5 +112,6 @@ def export(request: UserRequest, makers: Makers, scope: Scope, *, at: datetime) 
 def exports(table: ReportTable, query: dict[str, str]) -> list[tuple[str, str]]:
     """Return (name, URL) of each format of `table`."""
     return [
-        (code.upper(), f"?{urlencode(query | {'table': table.code, 'format': code})}") for code in FORMATS
+        (code.upper(), f"?{urlencode(query | {'table': table.code, 'format': code})}")
+        for code in FORMATS
     ]

@@ -1,7 +1,8 @@
 """The search of the admin: one box for vacancies, applications, people, forms, options and pages.
 
-It shows the first hits of each kind among the rows of the kind's own list, so permissions and brand scoping
-are those of the lists. Statements are limited, so that a search costs the same however many rows there are.
+It shows the first hits of each kind among the rows of the kind's own list, so permissions and brand
+scoping are those of the lists. Statements are limited, so that a search costs the same however many
+rows there are.
 """
 
 import re
@@ -64,10 +65,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of rows: its label and model, the columns of its names, and what a hit shows. `exact` finds rows
-    by a number, a reference or an address through an index. Of a large kind, only the newest rows are
-    compared; older ones come from a trigram index on the SQL expression `indexed`, which has folded words.
-    Users of every brand see all rows of a shared kind."""
+    """A kind of rows: its label and model, the columns of its names, and what a hit shows. `exact`
+    finds rows by a number, a reference or an address through an index. Of a large kind, only the
+    newest rows are compared; older ones come from a trigram index on the SQL expression `indexed`,
+    which has folded words. Users of every brand see all rows of a shared kind.
+    """
 
     label: StrOrPromise
     model: type[Model]
@@ -81,11 +83,15 @@ class Kind:
 
     @property
     def is_titled(self) -> bool:
-        """Whether forms of words are found too, and words of one or two letters at the beginning only."""
+        """Whether forms of words are found too, and words of one or two letters at the beginning
+        only.
+        """
         return self.model is Vacancy
 
     def words(self, text: str) -> list[str]:
-        return query_words(text).all if self.is_titled else [fold(word) for word in search_words(text)]
+        return (
+            query_words(text).all if self.is_titled else [fold(word) for word in search_words(text)]
+        )
 
     def matches(self, word: str) -> Q:
         if self.is_titled:
@@ -96,7 +102,8 @@ class Kind:
 def _id_or_reference(text: str) -> Q | None:
     pk = as_id(text)
     found = Q() if pk is None else Q(pk=pk)
-    if len(text) > 2 and re.search("[0-9]", text):  # the texts have an index, which references have not
+    # The texts have an index, which references have not.
+    if len(text) > 2 and re.search("[0-9]", text):
         found |= Q(reference__iexact=text, search_text__contains=fold(text))
     return found or None
 
@@ -234,16 +241,22 @@ def _group(kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, count:
 def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     """Return the ids of the rows that `text` names by a number, a reference or an address."""
     condition = kind.exact(text)
-    return own.filter(condition).order_by("-pk").values_list("pk", flat=True) if condition is not None else []
+    return (
+        own.filter(condition).order_by("-pk").values_list("pk", flat=True)
+        if condition is not None
+        else []
+    )
 
 
 def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
-    """Return the ids of rows with all `words`, best first. Of a large kind, older rows are not read."""
+    """Return the ids of rows with all `words`, best first.
+    Of a large kind, older rows are not read.
+    """
     if not words:
         return []
     if not (kind.is_large or kind.is_shared):
-        # Read first which rows the user may see. PostgreSQL would do it only for rows with the words, and the
-        # time would tell whether rows of other brands have them.
+        # Read first which rows the user may see. PostgreSQL would do it only for rows with the
+        # words, and the time would tell whether rows of other brands have them.
         own = kind.model._default_manager.filter(pk__in=list(own.values_list("pk", flat=True)))
     rows = own.filter(reduce(and_, map(kind.matches, words)))
     if kind.is_large:
@@ -253,7 +266,9 @@ def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
 
 
 def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
-    """Return the ids of rows with all `words` from the trigram index: of a frequent word only some."""
+    """Return the ids of rows with all `words` from the trigram index:
+    of a frequent word only some.
+    """
     if not kind.indexed or connection.vendor != "postgresql" or min(map(len, words), default=0) < 2:
         return []
     conditions, parameters = [], []
@@ -267,10 +282,14 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
         parameters += patterns
     table = kind.model._meta.db_table
     with connection.cursor() as cursor:
-        # Only the index: a scan that hopes to find enough rows early reads the whole table if there are none.
+        # Only the index: a scan that hopes to find enough rows early reads the whole table if there
+        # are none.
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
-        cursor.execute(f"SET LOCAL gin_fuzzy_search_limit = {4 * INDEXED}")  # of a frequent word, only some
-        cursor.execute(f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters)
+        # Of a frequent word, only some.
+        cursor.execute(f"SET LOCAL gin_fuzzy_search_limit = {4 * INDEXED}")
+        cursor.execute(
+            f"SELECT id FROM {table} WHERE {' AND '.join(conditions)} LIMIT {INDEXED}", parameters
+        )
         pks = [pk for (pk,) in cursor.fetchall()]
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
     own = own.filter(pk__in=pks or [0])  # always a statement, for the reason given in _newest
@@ -283,8 +302,9 @@ def _escaped(word: str) -> str:
 
 @contextmanager
 def _limited_time() -> Iterator[None]:
-    """Cancel a statement that takes long. Without JIT: compiling the statement that finds the forms of a user
-    takes 20 times as long as running it."""
+    """Cancel a statement that takes long. Without JIT: compiling the statement that finds the forms
+    of a user takes 20 times as long as running it.
+    """
     if connection.vendor != "postgresql":
         yield
         return

@@ -1,5 +1,6 @@
-"""The start page: what to do today (to_do.py) above the figures, the calendar and the changes of vacancies.
-`UNFOLD` in settings.py names `dashboard`."""
+"""The start page: what to do today (to_do.py) above the figures, the calendar and the changes of
+vacancies. `UNFOLD` in settings.py names `dashboard`.
+"""
 
 from datetime import date
 from typing import Any
@@ -26,7 +27,9 @@ ADMINISTRATES = "auth.change_group"  # of the roles, only administrators may
 def application_trend(user: User, last: date) -> dict[str, object]:
     """Return the trend of the 90 days until `last`."""
     own = DailyApplications.objects.visible_to(user)
-    return weekly(_("Applications in 90 days"), by_day(own, Days.until(last, TREND), "received")["received"])
+    return weekly(
+        _("Applications in 90 days"), by_day(own, Days.until(last, TREND), "received")["received"]
+    )
 
 
 def report_of_last_month(last: date) -> str:
@@ -37,7 +40,9 @@ def report_of_last_month(last: date) -> str:
 
 
 def problems(user: User) -> list[str]:
-    """Return what administrators are told about `deliver`: that it does not run, or which job fails."""
+    """Return what administrators are told about `deliver`:
+    that it does not run, or which job fails.
+    """
     if not user.has_perm(ADMINISTRATES):
         return []
     jobs = late(timezone.now())
@@ -45,7 +50,9 @@ def problems(user: User) -> list[str]:
         return [_("Emails are not being sent: “manage.py deliver” has not run yet.")]
     if jobs and is_stopped(jobs):
         at = format_datetime(jobs[-1].completed_at)
-        return [_("Emails are not being sent: “manage.py deliver” last ran on %(at)s.") % {"at": at}]
+        return [
+            _("Emails are not being sent: “manage.py deliver” last ran on %(at)s.") % {"at": at}
+        ]
     text = _("A part of “manage.py deliver” fails: %(job)s, since %(at)s (%(error)s).")
     return [
         text % {"job": row.name, "at": format_datetime(row.completed_at), "error": row.error or "-"}
@@ -65,7 +72,9 @@ def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
         "title": _("Today"),
         "problems": problems(request.user),
         "to_do": parts,
-        "attention": [each for each in attention if each["url"] not in {part.url for part in parts}],
+        "attention": [
+            each for each in attention if each["url"] not in {part.url for part in parts}
+        ],
         "reports_url": reverse("admin:vacancies_vacancy_reports"),
     }
     if may_see_applications and (last := last_recorded(DailyApplications)):

@@ -1,4 +1,6 @@
-"""What a user has to do today, on the start page. Each part leads to the list of exactly these rows."""
+"""What a user has to do today, on the start page.
+Each part leads to the list of exactly these rows.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -63,15 +65,19 @@ def as_text(count: int) -> str:
 
 
 def to_do(request: UserRequest, attention: list[dict[str, Any]]) -> list[Part]:
-    """Return what there is to do, the most urgent first. `attention` has the numbers of vacancies, each with
-    its address."""
+    """Return what there is to do, the most urgent first. `attention` has the numbers of vacancies,
+    each with its address.
+    """
     numbers = {each["url"]: each for each in attention}
     parts = [*approvals(request, numbers.get(address(attention=APPROVAL)))]
     if request.user.has_perm("applications.view_application"):
         parts += [
-            *to_tell(request), *interviews(request), *unread_by_vacancy(request), *too_long(request),
+            *to_tell(request),
+            *interviews(request),
+            *unread_by_vacancy(request),
+            *too_long(request),
             *undecided(request),
-        ]  # fmt: skip
+        ]
     if closing := numbers.get(address(attention=ENDING)):
         parts.append(Part(closing["label"], "event_busy", closing["count"], closing["url"]))
     return parts
@@ -85,7 +91,11 @@ def approvals(request: UserRequest, number: dict[str, Any] | None) -> Iterator[P
             for each in own.order_by("-pk")[:MAX_ROWS]
         ]
         yield Part(
-            _("Waiting for your approval"), "approval_delegation", number["count"], number["url"], rows
+            _("Waiting for your approval"),
+            "approval_delegation",
+            number["count"],
+            number["url"],
+            rows,
         )
 
 
@@ -156,14 +166,19 @@ def too_long(request: UserRequest) -> Iterator[Part]:
         return
     rows = Application.objects.waiting_too_long(at=timezone.now())
     if count := capped(scope_to_brands(request.user, rows, "vacancy")):
-        yield Part(_("Too long in their stage"), "hourglass_bottom", count, applications(waiting="long"))
+        yield Part(
+            _("Too long in their stage"), "hourglass_bottom", count, applications(waiting="long")
+        )
 
 
 def undecided(request: UserRequest) -> Iterator[Part]:
     rows = scope_to_brands(request.user, undecided_before(Application.objects.all()), "vacancy")
     if count := capped(rows):
         yield Part(
-            _("Without a decision for a week"), "hourglass_empty", count, applications(decision="none")
+            _("Without a decision for a week"),
+            "hourglass_empty",
+            count,
+            applications(decision="none"),
         )
 
 

@@ -44,7 +44,9 @@ class KindFilter(admin.SimpleListFilter):
     parameter_name = "kind"
     APPLICANTS, ALL = "applicants", "all"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(self.APPLICANTS, _("Applicants and others")), (self.ALL, _("All"))]
 
     def choices(self, changelist: ChangeList) -> Iterator[Mapping[str, object]]:
@@ -62,7 +64,9 @@ class RoleFilter(DropdownFilter):
     title = _("role")
     parameter_name = "role"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(str(group.pk), roles.label(group)) for group in Group.objects.order_by("name")]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
@@ -80,7 +84,9 @@ class MemberFilter(BrandFilter):
 
 @admin.register(User)
 class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_actions of Django 6.1
-    """Colleagues are invited instead of added. Superusers can still add an account, as for a program."""
+    """Colleagues are invited instead of added.
+    Superusers can still add an account, as for a program.
+    """
 
     page_classes = (InvitationPages,)
     list_before_template = "admin/auth/user/invitations.html"
@@ -97,8 +103,9 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
     # --- who sees and changes whom ---
 
     def get_queryset(self, request: UserRequest) -> QuerySet[User]:
-        """Users of some brands see the members of these. Exclude accounts that they may not change from bulk
-        actions, which do not check permissions per row."""
+        """Users of some brands see the members of these. Exclude accounts that they may not change
+        from bulk actions, which do not check permissions per row.
+        """
         rows = super().get_queryset(request).filter(pk__in=colleagues_of(request.user).values("pk"))
         if request.method == "POST" and "action" in request.POST:
             rows = rows.filter(pk__in=manageable_by(request.user).values("pk"))
@@ -113,7 +120,9 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
 
     # --- invitations ---
 
-    def changelist_view(self, request: UserRequest, extra_context: Context | None = None) -> HttpResponse:
+    def changelist_view(
+        self, request: UserRequest, extra_context: Context | None = None
+    ) -> HttpResponse:
         may = self.has_add_permission(request)
         context = {"may_invite": may, "invitations": open_invitations(request) if may else []}
         return super().changelist_view(request, context | (extra_context or {}))
@@ -127,7 +136,9 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
 
     # --- the form ---
 
-    def user_change_password(self, request: UserRequest, id: str, form_url: str = "") -> HttpResponse:
+    def user_change_password(
+        self, request: UserRequest, id: str, form_url: str = ""
+    ) -> HttpResponse:
         """Only superusers set passwords of others. Everybody else chooses their own, by email."""
         if not request.user.is_superuser:
             raise PermissionDenied
@@ -223,10 +234,14 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
             return None
         listed = [ActionRow(person(user)) for user in chosen]
         return ask(
-            self, request, label=gettext("Activate"), icon="person_check", is_refused=not listed,
+            self,
+            request,
+            label=gettext("Activate"),
+            icon="person_check",
+            is_refused=not listed,
             text=gettext("They can sign in again, with the roles and brands that they had."),
             sections=[ActionSection(gettext("Users"), listed)] if listed else [],
-        )  # fmt: skip
+        )
 
     def _set_active(self, request: UserRequest, users: QuerySet[User], is_active: bool) -> None:
         changed = User.objects.filter(pk__in=list(users.order_by().values_list("pk", flat=True)))
@@ -237,9 +252,13 @@ class UserAdmin(BaseUserAdmin, PermissionsAdmin):  # type: ignore[misc]  # get_a
         text = (
             ngettext("%(count)d user was activated.", "%(count)d users were activated.", count)
             if is_active
-            else ngettext("%(count)d user was deactivated.", "%(count)d users were deactivated.", count)
+            else ngettext(
+                "%(count)d user was deactivated.", "%(count)d users were deactivated.", count
+            )
         )
-        self.message_user(request, text % {"count": count}, messages.SUCCESS if count else messages.WARNING)
+        self.message_user(
+            request, text % {"count": count}, messages.SUCCESS if count else messages.WARNING
+        )
 
 
 def _may_manage(request: UserRequest, user: User | None) -> bool:

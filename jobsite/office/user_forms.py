@@ -83,7 +83,9 @@ class InviteForm(forms.Form):
         email: str = self.cleaned_data["email"]
         known = colleagues_of(self.user).filter(email__iexact=email, is_staff=True)
         if self.user.has_perm("auth.view_user") and known.exists():
-            raise ValidationError(_("A colleague has this address already. Search in the list of users."))
+            raise ValidationError(
+                _("A colleague has this address already. Search in the list of users.")
+            )
         return email
 
     def clean(self) -> dict[str, object]:
@@ -135,19 +137,25 @@ def choose_from(form: Any, role: str, user: User) -> QuerySet[Brand]:
     return own
 
 
-def check_brands(form: InviteForm | UserForm, groups: Iterable[Group], brands: Iterable[Brand]) -> None:
-    """Add an error if there is no brand, but one of the `groups` is useless without one, or the user of the
-    form would not see the account any more."""
+def check_brands(
+    form: InviteForm | UserForm, groups: Iterable[Group], brands: Iterable[Brand]
+) -> None:
+    """Add an error if there is no brand, but one of the `groups` is useless without one, or the
+    user of the form would not see the account any more.
+    """
     held = Permission.objects.filter(group__in=[group.pk for group in groups])
-    codes = {f"{app}.{code}" for app, code in held.values_list("content_type__app_label", "codename")}
+    codes = {
+        f"{app}.{code}" for app, code in held.values_list("content_type__app_label", "codename")
+    }
     is_limited = "vacancies.view_vacancy" in codes and EVERY_BRAND not in codes
     if not brands and (is_limited or not form.user.has_perm(EVERY_BRAND)):
         form.add_error("brands", _("Choose at least one brand."))
 
 
 def is_colleague(user: User, data: dict[str, object]) -> bool:
-    """Return whether `user` may open the admin, after the form with `data`: with a role, or as before with
-    permissions of their own. Superusers can choose."""
+    """Return whether `user` may open the admin, after the form with `data`: with a role, or as
+    before with permissions of their own. Superusers can choose.
+    """
     if data.get("groups") or user.is_superuser:
         return True
     return bool(data.get("is_staff", user.is_staff and user.user_permissions.exists()))

@@ -24,7 +24,9 @@ def candidates_of(vacancy: Vacancy) -> Context:
     stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])
     return {
         "url": f"{reverse('admin:applications_application_board')}?{query}",
-        "review_url": f"{reverse('admin:applications_application_review')}?{query}" if by_stage else "",
+        "review_url": f"{reverse('admin:applications_application_review')}?{query}"
+        if by_stage
+        else "",
         "count": sum(by_stage.values()),
         "by_stage": by_stage,
         "stages": [{"name": str(stage), "count": by_stage[stage.pk]} for stage in stages],

@@ -1,4 +1,6 @@
-"""The tables of the reports about visitors of the career site: views, and applications started and sent."""
+"""The tables of the reports about visitors of the career site:
+views, and applications started and sent.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -49,9 +51,16 @@ def table(
         for (labels, pks), (views, started, sent) in sums.items()
     ]
     first = has_vacancies + has_sources  # column of the numbers
-    rows.sort(key=lambda row: (*(-int(str(row[first + n])) for n in (2, 1, 0)), *map(str, row[:first])))
+    rows.sort(
+        key=lambda row: (*(-int(str(row[first + n])) for n in (2, 1, 0)), *map(str, row[:first]))
+    )
     headings = [_("Vacancy")] * has_vacancies + [_("Source")] * has_sources
-    headings += [_("Page views"), _("Applications started"), _("Applications sent"), _("Conversion (%)")]
+    headings += [
+        _("Page views"),
+        _("Applications started"),
+        _("Applications sent"),
+        _("Conversion (%)"),
+    ]
     headings += [_("Vacancy number")] * has_vacancies
     bars = [(str(row[0]), float(str(row[1]))) for row in rows if row[1]] if first == 1 else []
     bars.sort(key=lambda bar: -bar[1])
@@ -60,8 +69,9 @@ def table(
 
 
 def counted(scope: Scope) -> Iterator[tuple]:
-    """Yield title and number of the vacancy, source, views, started and sent applications. A group can come
-    several times."""
+    """Yield title and number of the vacancy, source, views, started and sent applications. A group
+    can come several times.
+    """
     visits = scope_to_brands(scope.user, DailyVisits.objects.all(), "vacancy").order_by()
     if scope.brand:
         visits = visits.filter(vacancy__brand=scope.brand)
@@ -70,6 +80,10 @@ def counted(scope: Scope) -> Iterator[tuple]:
     for row in visits.values_list("vacancy__title", "vacancy_id", "source").annotate(**numbers):
         yield *row, 0
     source = Coalesce("submission__source", Value(""))
-    sent = stored(scope).values_list("vacancy__title", "vacancy_id", source).annotate(number=Count("pk"))
+    sent = (
+        stored(scope)
+        .values_list("vacancy__title", "vacancy_id", source)
+        .annotate(number=Count("pk"))
+    )
     for title, pk, text, number in sent:
         yield title, pk, folded(text), 0, 0, number

@@ -1,7 +1,8 @@
 """Compiled translations: a .mo file beside each .po file, which Django reads.
 
-`manage.py compilemessages` replaces Django's command, which needs GNU gettext: servers have only Python.
-It reads what `make messages` writes: one entry a paragraph, no fuzzy and no obsolete entries.
+`manage.py compilemessages` replaces Django's command, which needs GNU gettext: servers have only
+Python. It reads what `make messages` writes: one entry a paragraph, no fuzzy and no obsolete
+entries.
 """
 
 import ast
@@ -17,8 +18,9 @@ _LINE = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr)(?:\[\d+\])? )?(".*")
 
 
 def read(path: Path) -> dict[str, str]:
-    """Return the translations of a .po file as they are in a .mo file: control characters join contexts and
-    plural forms to the text. Raise ValueError for a line that is not of a catalog."""
+    """Return the translations of a .po file as they are in a .mo file: control characters join
+    contexts and plural forms to the text. Raise ValueError for a line that is not of a catalog.
+    """
     found = {}
     for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
         texts: dict[str, list[str]] = {"msgctxt": [], "msgid": [], "msgid_plural": [], "msgstr": []}
@@ -40,8 +42,11 @@ def read(path: Path) -> dict[str, str]:
 
 def compiled(translations: dict[str, str]) -> bytes:
     """Return the content of a .mo file. Messages without a translation are left out."""
-    pairs = sorted((key.encode(), text.encode()) for key, text in translations.items() if text.strip("\0"))
-    keys, texts = 4 * HEADER, 4 * HEADER + 8 * len(pairs)  # offsets of two tables of lengths and offsets
+    pairs = sorted(
+        (key.encode(), text.encode()) for key, text in translations.items() if text.strip("\0")
+    )
+    # Offsets of two tables of lengths and offsets.
+    keys, texts = 4 * HEADER, 4 * HEADER + 8 * len(pairs)
     start = texts + 8 * len(pairs)
     numbers, content = [MAGIC, 0, len(pairs), keys, texts, 0, start], b""
     for string in (*(key for key, _ in pairs), *(text for _, text in pairs)):
@@ -51,7 +56,9 @@ def compiled(translations: dict[str, str]) -> bytes:
 
 
 def outdated() -> Iterator[tuple[Path, bytes]]:
-    """Yield the .mo files that are missing or differ from their .po file, and what they should contain."""
+    """Yield the .mo files that are missing or differ from their .po file, and what they should
+    contain.
+    """
     for path in Path(settings.BASE_DIR).glob("[a-z]*/locale/*/LC_MESSAGES/*.po"):
         target, content = path.with_suffix(".mo"), compiled(read(path))
         if not target.exists() or target.read_bytes() != content:

@@ -1,7 +1,7 @@
 """System checks of the configuration and the machine (manage.py check, check --deploy).
 
-The settings themselves refuse to start with what is never safe (jobsite/environment.py). Checks that read the
-tables of an app are in the `checks` module of that app.
+The settings themselves refuse to start with what is never safe (jobsite/environment.py). Checks
+that read the tables of an app are in the `checks` module of that app.
 """
 
 import os
@@ -43,7 +43,9 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
         *_folders(),
         *(
             Warning(
-                f"{name} is no setting.", hint=f"Did you mean {meant}?" if meant else None, id="jobsite.W031"
+                f"{name} is no setting.",
+                hint=f"Did you mean {meant}?" if meant else None,
+                id="jobsite.W031",
             )
             for name, meant in unknown
         ),
@@ -53,7 +55,8 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
 def _settings_of_interface() -> Iterator[CheckMessage]:
     if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
         yield Error(
-            f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of {', '.join(INTERNAL_ACCESS)}.",
+            f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of "
+            f"{', '.join(INTERNAL_ACCESS)}.",
             id="jobsite.E001",
         )
     for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
@@ -69,7 +72,8 @@ def _settings_of_interface() -> Iterator[CheckMessage]:
             yield Error(str(error), id="jobsite.E003")
     if not 1 <= settings.PAGE_SIZE_MAX <= 1000:
         yield Error(
-            f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; it must be from 1 to 1000.", id="jobsite.E004"
+            f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; it must be from 1 to 1000.",
+            id="jobsite.E004",
         )
     for name, pattern, allowed in (
         ("API_LICENSE", r"[-+.A-Za-z0-9() ]*", "an SPDX expression such as CC-BY-4.0"),
@@ -86,7 +90,9 @@ def _settings_of_interface() -> Iterator[CheckMessage]:
 
 
 def _settings_of_site() -> Iterator[CheckMessage]:
-    if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(("http://", "https://")):
+    if settings.PUBLIC_BASE_URL and not settings.PUBLIC_BASE_URL.startswith(
+        ("http://", "https://")
+    ):
         yield Error("PUBLIC_BASE_URL must start with http:// or https://.", id="jobsite.E005")
     try:
         [(_name, address)] = getaddresses([settings.DEFAULT_FROM_EMAIL])
@@ -121,7 +127,8 @@ def _settings_of_storage() -> Iterator[CheckMessage]:
         yield Error("REPLICA_URL and DATABASE_URL must both be PostgreSQL.", id="jobsite.E009")
     if not re.search("locmem|dummy|jobsite.serving.cache", settings.CACHES["default"]["BACKEND"]):
         yield Error(
-            "CACHE_URL is a cache that unpickles values: anyone who can write to it can execute code.",
+            "CACHE_URL is a cache that unpickles values: anyone who can write to it can execute "
+            "code.",
             hint="Use redis://, rediss:// or valkey://, or unset it.",
             id="jobsite.E030",
         )
@@ -140,14 +147,18 @@ def _settings_of_storage() -> Iterator[CheckMessage]:
 def _folders() -> list[CheckMessage]:
     """Report public folders that overlap with each other or contain private files.
 
-    MEDIA_ROOT and STATIC_ROOT are served to everyone, and `collectstatic --clear` empties STATIC_ROOT.
+    MEDIA_ROOT and STATIC_ROOT are served to everyone, and `collectstatic --clear` empties
+    STATIC_ROOT.
     """
     media, static, here = (
-        Path(folder).resolve() for folder in (settings.MEDIA_ROOT, settings.STATIC_ROOT, settings.BASE_DIR)
+        Path(folder).resolve()
+        for folder in (settings.MEDIA_ROOT, settings.STATIC_ROOT, settings.BASE_DIR)
     )
     messages: list[CheckMessage] = []
     if media.is_relative_to(static) or static.is_relative_to(media):
-        messages.append(Error("MEDIA_ROOT and STATIC_ROOT must not contain each other.", id="jobsite.E011"))
+        messages.append(
+            Error("MEDIA_ROOT and STATIC_ROOT must not contain each other.", id="jobsite.E011")
+        )
     private = {"the project": here, "PRIVATE_ROOT": Path(settings.PRIVATE_ROOT).resolve()}
     if "sqlite" in settings.DATABASES["default"]["ENGINE"]:
         private["the database"] = Path(settings.DATABASES["default"]["NAME"]).resolve()
@@ -176,11 +187,16 @@ def production_is_configured(**kwargs: object) -> list[CheckMessage]:
         )
     if settings.INTERNAL_ACCESS == "network" and not settings.INTERNAL_NETWORKS:
         messages.append(
-            Warning("Internal vacancies are not reachable: INTERNAL_NETWORKS is empty.", id="jobsite.W002")
+            Warning(
+                "Internal vacancies are not reachable: INTERNAL_NETWORKS is empty.",
+                id="jobsite.W002",
+            )
         )
     for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
         if any(cidr.strip().endswith("/0") for cidr in getattr(settings, name)):
-            messages.append(Warning(f"{name} contains a network of all addresses.", id="jobsite.W006"))
+            messages.append(
+                Warning(f"{name} contains a network of all addresses.", id="jobsite.W006")
+            )
     messages.extend(_address())
     if (
         settings.RATE_LIMIT != "off"
@@ -198,7 +214,8 @@ def production_is_configured(**kwargs: object) -> list[CheckMessage]:
     if not settings.IS_MAIL_SENT:
         messages.append(
             Warning(
-                "Emails are not sent: applicants get no receipts, and accounts no password reset mails.",
+                "Emails are not sent: applicants get no receipts, and accounts no password reset "
+                "mails.",
                 hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
                 id="jobsite.W005",
             )
@@ -221,7 +238,9 @@ def production_is_configured(**kwargs: object) -> list[CheckMessage]:
         )
     if not settings.BACKUP_KEY:
         messages.append(
-            Warning("Backups are not signed: BACKUP_KEY is not set.", hint=NEW_KEY, id="jobsite.W018")
+            Warning(
+                "Backups are not signed: BACKUP_KEY is not set.", hint=NEW_KEY, id="jobsite.W018"
+            )
         )
     messages.extend(_machine())
     return messages
@@ -250,7 +269,10 @@ def _address() -> list[CheckMessage]:
         )
     if host and not validate_host(host, settings.ALLOWED_HOSTS):
         messages.append(
-            Warning(f"ALLOWED_HOSTS does not contain {host}, the host of PUBLIC_BASE_URL.", id="jobsite.W008")
+            Warning(
+                f"ALLOWED_HOSTS does not contain {host}, the host of PUBLIC_BASE_URL.",
+                id="jobsite.W008",
+            )
         )
     if base.startswith("https://") and not settings.TRUSTED_PROXIES:  # a proxy terminates TLS
         messages.append(
@@ -266,7 +288,10 @@ def _address() -> list[CheckMessage]:
 def _machine() -> list[CheckMessage]:
     """Report problems with files and servers of this machine."""
     messages: list[CheckMessage] = []
-    if isinstance(staticfiles_storage, ManifestFilesMixin) and staticfiles_storage.read_manifest() is None:
+    if (
+        isinstance(staticfiles_storage, ManifestFilesMixin)
+        and staticfiles_storage.read_manifest() is None
+    ):
         messages.append(
             Warning(
                 f"Static files are not collected to {settings.STATIC_ROOT}: pages have no style.",
@@ -325,7 +350,9 @@ def existing_folder(folder: Path) -> Path:
     return next(path for path in (folder, *folder.absolute().parents) if path.exists())
 
 
-def register_content_check(check: Callable[[], list[CheckMessage]]) -> Callable[..., list[CheckMessage]]:
+def register_content_check(
+    check: Callable[[], list[CheckMessage]],
+) -> Callable[..., list[CheckMessage]]:
     """Register `check`, which reads the database, for check --deploy.
 
     It reports nothing if there is no database or no table yet, and does not create a SQLite file.
@@ -359,6 +386,8 @@ def staff_have_a_second_factor() -> list[CheckMessage]:
 
 
 def is_database_created() -> bool:
-    """Return whether there is a database to connect to. Connecting would create a missing SQLite file."""
+    """Return whether there is a database to connect to.
+    Connecting would create a missing SQLite file.
+    """
     database = settings.DATABASES["default"]
     return "sqlite" not in database["ENGINE"] or os.path.exists(database["NAME"])

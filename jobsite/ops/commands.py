@@ -1,7 +1,7 @@
 """The base class of our commands.
 
-Each prints one summary, as text or JSON, and refuses to run while migrations are missing. Exit codes: 0
-success, 1 failure, 2 usage error, 130 interrupted.
+Each prints one summary, as text or JSON, and refuses to run while migrations are missing. Exit
+codes: 0 success, 1 failure, 2 usage error, 130 interrupted.
 """
 
 import json
@@ -29,9 +29,11 @@ logger = logging.getLogger("jobsite.ops.commands")
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block, so that the command counts what the block commits. A second
-    Ctrl-C takes effect immediately."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
+    """Delay Ctrl-C until the end of the block, so that the command counts what the block commits. A
+    second Ctrl-C takes effect immediately.
+    """
+    # Only the main thread gets signals.
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
     received: list[int] = []
@@ -51,11 +53,11 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    """Base class of our commands. Output is English, for logs and scripts. Progress bars are shown on
-    stderr, and only if it is a terminal.
+    """Base class of our commands. Output is English, for logs and scripts. Progress bars are shown
+    on stderr, and only if it is a terminal.
 
-    A command that writes sets `written`: a function that returns a sentence about what it has written so
-    far. It is printed if the command is interrupted.
+    A command that writes sets `written`: a function that returns a sentence about what it has
+    written so far. It is printed if the command is interrupted.
     """
 
     needs_migrations = True  # whether all migrations have to be applied
@@ -63,7 +65,9 @@ class Command(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: object) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+        parser.add_argument(
+            "--format", choices=("text", "json"), default="text", help="output format"
+        )
         return parser
 
     def progress(self, iterable: Iterable[object] | None = None, **kwargs: object) -> Any:
@@ -72,7 +76,9 @@ class Command(BaseCommand):
         return bar
 
     def with_progress(self, rows: Iterable[Any], source: Any, *, unit: str) -> Iterator[Any]:
-        """Yield `rows` and show a progress bar; `source` calls its `on_total` with the number of rows."""
+        """Yield `rows` and show a progress bar;
+        `source` calls its `on_total` with the number of rows.
+        """
         with self.progress(unit=unit) as bar:
 
             def on_total(total: int) -> None:
@@ -83,10 +89,14 @@ class Command(BaseCommand):
                 yield row
                 bar.update()
 
-    def finish(self, summary: str, *, ok: bool = True, lines: Iterable[str] = (), **data: object) -> None:
+    def finish(
+        self, summary: str, *, ok: bool = True, lines: Iterable[str] = (), **data: object
+    ) -> None:
         """Print `lines` and `summary`, or `data` as one JSON object. Exit with 1 unless `ok`."""
         if self.json:
-            self.stdout.write(json.dumps({"summary": summary, **data}, ensure_ascii=False, default=str))
+            self.stdout.write(
+                json.dumps({"summary": summary, **data}, ensure_ascii=False, default=str)
+            )
         else:
             for line in lines:
                 self.stderr.write(line)
@@ -123,7 +133,9 @@ class Command(BaseCommand):
 
 
 def count_unapplied_migrations() -> int:
-    """Return how many migrations are not applied. Raises CommandError if the database does not respond."""
+    """Return how many migrations are not applied.
+    Raises CommandError if the database does not respond.
+    """
     try:
         return health.count_unapplied_migrations()
     except DatabaseError as error:

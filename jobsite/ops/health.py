@@ -1,7 +1,7 @@
 """Liveness (`/healthz`) and readiness (`/readyz`) probes for load balancers.
 
-Both are answered before Django's middleware, so that they need no valid Host header, do not count towards the
-rate limit and are never redirected.
+Both are answered before Django's middleware, so that they need no valid Host header, do not count
+towards the rate limit and are never redirected.
 """
 
 import json
@@ -69,8 +69,8 @@ class CachedProbe:
 def on_dedicated_connection(query: Callable[[], Result], alias: str = DEFAULT_DB_ALIAS) -> Result:
     """Return `query()`, which uses a new connection to the database `alias`.
 
-    The connection does not come from the pool, where requests queue. Call it in a thread that does nothing
-    else with the database. Raises DatabaseError.
+    The connection does not come from the pool, where requests queue. Call it in a thread that does
+    nothing else with the database. Raises DatabaseError.
     """
     own = connections[alias].copy()
     own.settings_dict["OPTIONS"].pop("pool", None)
@@ -88,7 +88,9 @@ _applied: tuple[frozenset, int] | None = None
 
 
 def count_unapplied_migrations() -> int:
-    """Return how many migrations of this code are not applied. Migrations of newer code do not count."""
+    """Return how many migrations of this code are not applied.
+    Migrations of newer code do not count.
+    """
     global _applied
     recorded = frozenset(MigrationRecorder(connections["default"]).applied_migrations())
     if _applied is None or _applied[0] != recorded:
@@ -102,8 +104,9 @@ def _plan_length() -> int:
 
 
 def database_state() -> tuple[str, int]:
-    """Return "ok", or "read-only" of a database that takes no writes, such as a standby; and the number of
-    migrations that are not applied. Raises DatabaseError."""
+    """Return "ok", or "read-only" of a database that takes no writes, such as a standby; and the
+    number of migrations that are not applied. Raises DatabaseError.
+    """
     default, state = connections[DEFAULT_DB_ALIAS], "ok"
     with default.cursor() as cursor:
         if default.vendor == "postgresql":
@@ -119,8 +122,9 @@ def database_state() -> tuple[str, int]:
 
 
 def cache_state() -> str:
-    """Return "ok", "degraded" if the shared cache does not respond, or "not shared" if each process has
-    one."""
+    """Return "ok", "degraded" if the shared cache does not respond, or "not shared" if each process
+    has one.
+    """
     shared = caches["default"]
     server = getattr(shared, "server", None)
     if server is None:
@@ -154,8 +158,8 @@ _was_ready = True
 def readiness(*, reads: bool = False) -> JsonObject:
     """Return whether requests can be answered, or only `reads`, and the state of each dependency.
 
-    A process without its cache or the replica is ready: it is slower, and correct. So this does not wait for
-    the replica.
+    A process without its cache or the replica is ready: it is slower, and correct. So this does not
+    wait for the replica.
     """
     global _was_ready
     found = cached_report() or {"database": "no answer"}
@@ -164,7 +168,9 @@ def readiness(*, reads: bool = False) -> JsonObject:
     is_ready = found["database"] == found.get("migrations") == "ok"
     if is_ready != _was_ready:
         _was_ready = is_ready
-        logger.warning("Ready again" if is_ready else "Not ready: %s", *([] if is_ready else [found]))
+        logger.warning(
+            "Ready again" if is_ready else "Not ready: %s", *([] if is_ready else [found])
+        )
     return {"status": "ready" if is_ready else "not ready", **found}
 
 
@@ -172,7 +178,9 @@ def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iter
     """The WSGI application of PATHS."""
     headers = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
     if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-        start_response("405 Method Not Allowed", [*headers, ("Allow", "GET, HEAD"), ("Content-Length", "0")])
+        start_response(
+            "405 Method Not Allowed", [*headers, ("Allow", "GET, HEAD"), ("Content-Length", "0")]
+        )
         return []
     reads = environ.get("QUERY_STRING") == "for=reads"
     state = {"status": "ok"} if environ["PATH_INFO"] == "/healthz" else readiness(reads=reads)

@@ -13,8 +13,9 @@ LATE_AFTER = timedelta(minutes=10)  # also in deploy/alerts.yaml
 
 
 def late(at: datetime) -> list[JobRun] | None:
-    """Return the jobs that did not complete lately: they fail or hang, or all of them are late because
-    `deliver` does not run. None if it never ran."""
+    """Return the jobs that did not complete lately: they fail or hang, or all of them are late
+    because `deliver` does not run. None if it never ran.
+    """
     rows = list(JobRun.objects.order_by("completed_at", "name"))
     return [row for row in rows if row.completed_at < at - LATE_AFTER] if rows else None
 
@@ -35,7 +36,8 @@ def jobs_complete() -> list[CheckMessage]:
         text = "manage.py deliver has not run yet: emails are not sent."
     elif is_stopped(jobs):
         text = (
-            f"manage.py deliver last ran at {jobs[-1].completed_at:%Y-%m-%d %H:%M} UTC: emails are not sent."
+            f"manage.py deliver last ran at {jobs[-1].completed_at:%Y-%m-%d %H:%M} UTC: "
+            "emails are not sent."
         )
     else:
         told = [f"{row.name} ({row.error or 'no error'})" for row in jobs]

@@ -1,7 +1,7 @@
 """Logs on stderr: one line for each request and command, and errors.
 
-Log lines contain no personal data: no account, address, token, cookie, search term or coordinates. All lines
-of a request contain its id, which the response also has, as X-Request-ID.
+Log lines contain no personal data: no account, address, token, cookie, search term or coordinates.
+All lines of a request contain its id, which the response also has, as X-Request-ID.
 """
 
 import logging
@@ -31,7 +31,8 @@ OTHER = "other"  # operation of unknown paths
 PATH_MAX = 300  # characters of a path that are logged
 _METHODS = frozenset(("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"))
 
-# The current or the last request of this thread: errors while a response is sent belong to that request.
+# The current or the last request of this thread: errors while a response is sent belong to that
+# request.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 _is_sane = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII).fullmatch
 
@@ -89,7 +90,9 @@ def network(username: str, ip_address: str, *args: object) -> str:
 
 
 class RefusedFilter(logging.Filter):
-    """Removes the traceback of requests that Django refuses as suspicious: clients can send many."""
+    """Removes the traceback of requests that Django refuses as suspicious:
+    clients can send many.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name.startswith("django.security"):
@@ -151,7 +154,9 @@ def _timestamp(seconds: float) -> str:
 
 _NUMBER = re.compile("/[0-9]+(?=/|$)")
 _FAMILY = r"(?:page|filter)(?:\[|%5B)(?!search|near)[a-z_]{1,30}(?:\]|%5D)"
-_is_harmless = re.compile(rf"(?:sort|fields|{_FAMILY})=(?:[\w.,-]|%2C){{1,100}}", re.ASCII).fullmatch
+_is_harmless = re.compile(
+    rf"(?:sort|fields|{_FAMILY})=(?:[\w.,-]|%2C){{1,100}}", re.ASCII
+).fullmatch
 
 
 def operation(path: str) -> tuple[str, str | None]:
@@ -184,8 +189,8 @@ def query(text: str) -> str:
 class Requests:
     """WSGI middleware that assigns request ids, logs requests if `is_logged`, and counts them.
 
-    `count` is called with operation, method, status, source and seconds; `count_visit` with environ, path and
-    status.
+    `count` is called with operation, method, status, source and seconds; `count_visit` with
+    environ, path and status.
     """
 
     def __init__(
@@ -227,7 +232,9 @@ class Requests:
             if self.is_logged:
                 shown = path
                 if instead is not None:
-                    shown = instead or redacted(path.encode("latin-1", "replace").decode(errors="replace"))
+                    shown = instead or redacted(
+                        path.encode("latin-1", "replace").decode(errors="replace")
+                    )
                 _write(
                     method=method,
                     path=shown[:PATH_MAX],
@@ -248,7 +255,8 @@ class Requests:
             if self.count_visit:
                 self.count_visit(environ, path, status)
             if hasattr(body, "close") and getattr(body, "streaming", True):
-                # The stream stays the same object: a server sends its own file wrapper without reading it.
+                # The stream stays the same object: a server sends its own file wrapper without
+                # reading it.
                 body.close = partial(_close, body.close, partial(end, body))  # type: ignore[union-attr]
             else:
                 end(body)
@@ -273,7 +281,12 @@ def _write(**fields: object) -> None:
     """Log a request. Bypasses `logging`, which takes as long as a cached response."""
     now = _timestamp(time.time())
     if settings.LOG_FORMAT == "json":
-        head = {"timestamp": now, "level": "INFO", "logger": "jobsite.requests", "message": "request"}
+        head = {
+            "timestamp": now,
+            "level": "INFO",
+            "logger": "jobsite.requests",
+            "message": "request",
+        }
         line = dumps(head | fields).replace("\x7f", "\\u007f")
     else:
         own = fields.pop("request_id")

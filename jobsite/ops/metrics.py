@@ -1,9 +1,9 @@
 """Metrics for Prometheus, on a port of their own that METRICS_PORT opens.
 
-Each process counts in a memory-mapped file (PROMETHEUS_MULTIPROC_DIR, created by deploy/gunicorn.conf.py).
-All processes listen on the port; the kernel passes a request to any of them, which reports the sum of all.
-Metrics that are read from the database are cached, and never count a million rows. Labels are names from
-this code, and never contain input of a client.
+Each process counts in a memory-mapped file (PROMETHEUS_MULTIPROC_DIR, created by
+deploy/gunicorn.conf.py). All processes listen on the port; the kernel passes a request to any of
+them, which reports the sum of all. Metrics that are read from the database are cached, and never
+count a million rows. Labels are names from this code, and never contain input of a client.
 """
 
 import fcntl
@@ -34,7 +34,7 @@ DATABASE_MAX_AGE = 10.0  # seconds that metrics from the database are cached
 
 logger = logging.getLogger(__name__)
 
-# --- Counters and histograms ---------------------------------------------------------------------------
+# --- Counters and histograms ----------------------------------------------------------------------
 
 registry = CollectorRegistry()
 _folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
@@ -43,8 +43,8 @@ _folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 def _slot() -> int:
     """Return the lowest number that no living process has, and hold it until this process ends.
 
-    A new process continues the file of the one that had its number before: there are as many files as
-    processes, however often processes are replaced.
+    A new process continues the file of the one that had its number before: there are as many files
+    as processes, however often processes are replaced.
     """
     for number in itertools.count():
         file = os.open(f"{_folder}/{number}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -70,7 +70,11 @@ REQUESTS = Counter(
     **_options,
 )
 SECONDS = Histogram(
-    "jobsite_request_seconds", "Time to produce a response.", ["operation"], buckets=BUCKETS, **_options
+    "jobsite_request_seconds",
+    "Time to produce a response.",
+    ["operation"],
+    buckets=BUCKETS,
+    **_options,
 )
 SIGN_INS = Counter("jobsite_sign_ins", "Sign-in attempts.", ["outcome"], **_options)
 _children: dict[tuple[str, str, str, str], tuple[Counter, Histogram]] = {}
@@ -103,8 +107,8 @@ def _locked_out(**kwargs: object) -> None:
 class GaugeCollector:
     """Reads the gauges when Prometheus requests them.
 
-    `database_gauges` returns those that need queries; it runs on a connection of its own, and not for every
-    request.
+    `database_gauges` returns those that need queries; it runs on a connection of its own, and not
+    for every request.
     """
 
     def __init__(self, database_gauges: Callable[[], Iterable[Metric]]) -> None:
@@ -118,11 +122,17 @@ class GaugeCollector:
         return []  # otherwise registering it would collect everything
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        labels = {"version": version(), "django": django.__version__, "python": platform.python_version()}
+        labels = {
+            "version": version(),
+            "django": django.__version__,
+            "python": platform.python_version(),
+        }
         yield gauge("build_info", "Versions of the code.", labels, {tuple(labels.values()): 1})
 
         found = health.cached_report() or {"database": "no answer"}
-        yield gauge("database_up", "Whether the primary responds.", (), {(): found["database"] == "ok"})
+        yield gauge(
+            "database_up", "Whether the primary responds.", (), {(): found["database"] == "ok"}
+        )
         if "migrations" in found:
             is_migrated = found["migrations"] == "ok"
             yield gauge("migrated", "Whether all migrations are applied.", (), {(): is_migrated})
@@ -130,13 +140,19 @@ class GaugeCollector:
             yield gauge("cache_up", "Whether the shared cache responds.", (), {(): cache == "ok"})
 
         if replica.is_configured():
-            yield gauge("replica_up", "Whether the replica responds.", (), {(): bool(self._replica())})
+            yield gauge(
+                "replica_up", "Whether the replica responds.", (), {(): bool(self._replica())}
+            )
 
         yield from self._database_gauges() or ()
 
 
-def gauge(name: str, text: str, labels: Iterable[str], numbers: Mapping[Any, float]) -> GaugeMetricFamily:
-    """Return the gauge `jobsite_<name>` with the help `text`; `numbers` are by the values of `labels`."""
+def gauge(
+    name: str, text: str, labels: Iterable[str], numbers: Mapping[Any, float]
+) -> GaugeMetricFamily:
+    """Return the gauge `jobsite_<name>` with the help `text`;
+    `numbers` are by the values of `labels`.
+    """
     family = GaugeMetricFamily(f"jobsite_{name}", text, labels=list(labels))
     for each, number in numbers.items():
         family.add_metric(each, float(number))
@@ -167,5 +183,7 @@ def start(database_gauges: Callable[[], Iterable[Metric]]) -> None:
         signal.connect(receiver)
     registry.register(GaugeCollector(database_gauges))  # type: ignore[arg-type]
     application = make_wsgi_app(registry)
-    server = make_server(settings.METRICS_ADDRESS, settings.METRICS_PORT, application, _Server, _Handler)
+    server = make_server(
+        settings.METRICS_ADDRESS, settings.METRICS_PORT, application, _Server, _Handler
+    )
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()

@@ -1,8 +1,8 @@
 """Migration operations for large tables.
 
-On PostgreSQL they block readers and writers no longer than a change of the catalogue takes. On other
-databases they are Django's operations, each in a transaction. A migration that uses them has `atomic =
-False` and can be interrupted: every operation can be repeated.
+On PostgreSQL they block readers and writers no longer than a change of the catalogue takes. On
+other databases they are Django's operations, each in a transaction. A migration that uses them has
+`atomic = False` and can be interrupted: every operation can be repeated.
 """
 
 import sys
@@ -38,7 +38,8 @@ def _create_index(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> No
     name = statement.partition('INDEX "')[2].partition('"')[0]
     with schema_editor.connection.cursor() as cursor:
         cursor.execute(
-            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%s))", [name]
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(quote_ident(%s))",
+            [name],
         )
         found = cursor.fetchone()
     if found and not found[0]:
@@ -51,7 +52,8 @@ def _create_index(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> No
 def _atomic(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
     """Run the block and the deferred SQL in one transaction.
 
-    SQLite rebuilds a table in several steps: if it were interrupted between two, the table would be missing.
+    SQLite rebuilds a table in several steps: if it were interrupted between two, the table would be
+    missing.
     """
     with transaction.atomic(using=schema_editor.connection.alias):
         yield
@@ -62,7 +64,9 @@ def _atomic(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
 def _columns(schema_editor: BaseDatabaseSchemaEditor, table: str) -> set[str]:
     connection = schema_editor.connection
     with connection.cursor() as cursor:
-        return {column.name for column in connection.introspection.get_table_description(cursor, table)}
+        return {
+            column.name for column in connection.introspection.get_table_description(cursor, table)
+        }
 
 
 class AddIndexOnline(migrations.AddIndex):
@@ -95,7 +99,9 @@ class AddIndexOnline(migrations.AddIndex):
         if not _is_online(schema_editor):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
         else:
-            without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"')
+            without_lock_timeout(
+                schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"'
+            )
 
 
 class AddForeignKeyOnline(migrations.AddField):
@@ -136,9 +142,10 @@ class AddForeignKeyOnline(migrations.AddField):
 
 
 class AddConstraintOnline(migrations.AddConstraint):
-    """Adds a constraint, or replaces the one of the same name. It applies to new rows immediately; existing
-    rows are validated while others read and write. A conditional unique constraint is an index, which is
-    created concurrently."""
+    """Adds a constraint, or replaces the one of the same name. It applies to new rows immediately;
+    existing rows are validated while others read and write. A conditional unique constraint is an
+    index, which is created concurrently.
+    """
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
@@ -169,9 +176,13 @@ class AddConstraintOnline(migrations.AddConstraint):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        old, new = (state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state))
+        old, new = (
+            state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state)
+        )
         name, table = self.constraint.name, new._meta.db_table
-        before, after = (next((c for c in m._meta.constraints if c.name == name), None) for m in (old, new))
+        before, after = (
+            next((c for c in m._meta.constraints if c.name == name), None) for m in (old, new)
+        )
         if not _is_online(schema_editor):
             with schema_editor.connection.cursor() as cursor:
                 existing = schema_editor.connection.introspection.get_constraints(cursor, table)
@@ -206,7 +217,9 @@ class RunSQLOn(migrations.RunSQL):
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
         return type(self).__name__, [self.vendor, self.sql], {}
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         if schema_editor.connection.vendor == self.vendor:
             super().database_forwards(app_label, schema_editor, from_state, to_state)
 
@@ -236,10 +249,14 @@ class DropTriggers(Operation):
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         """Change nothing."""
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         """Change nothing."""
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         if not _is_online(schema_editor):
             return
         with schema_editor.connection.cursor() as cursor:
@@ -262,11 +279,15 @@ class AddTrigramIndexOnline(Operation):
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         """Change nothing."""
 
-    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         if _is_online(schema_editor):
             self.create(schema_editor)
 
-    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
         if _is_online(schema_editor):
             without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.name}"')
 

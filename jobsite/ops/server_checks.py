@@ -1,4 +1,5 @@
-"""System checks of the servers of the site and of its disks: manage.py check --deploy --database default.
+"""System checks of the servers of the site and of its disks: manage.py check --deploy --database
+default.
 
 Without --database they report nothing: the site starts also while a server is down.
 """
@@ -43,12 +44,16 @@ def database_is_ready() -> Iterator[CheckMessage]:
     if found.get("database") != "ok":
         is_read_only = found.get("database") == "read-only"
         yield Error(
-            "The database is read-only." if is_read_only else f"The database does not respond: {_reason()}",
+            "The database is read-only."
+            if is_read_only
+            else f"The database does not respond: {_reason()}",
             hint="Check DATABASE_URL, and that the server runs.",
             id="jobsite.E040",
         )
     elif found["migrations"] != "ok":
-        yield Error(f"Migrations: {found['migrations']}.", hint="Run manage.py migrate.", id="jobsite.E041")
+        yield Error(
+            f"Migrations: {found['migrations']}.", hint="Run manage.py migrate.", id="jobsite.E041"
+        )
 
 
 def _reason() -> str:
@@ -96,7 +101,10 @@ def clocks_agree() -> Iterator[CheckMessage]:
     if difference > CLOCK_DIFFERENCE_MAX:
         yield Error(
             f"The clock differs from the database's by {difference:.0f} seconds.",
-            hint="Vacancies appear late or early. Run a time service, such as chrony, on both machines.",
+            hint=(
+                "Vacancies appear late or early. Run a time service, such as chrony, on both "
+                "machines."
+            ),
             id="jobsite.E042",
         )
 
@@ -133,7 +141,11 @@ def mail_server_responds() -> Iterator[CheckMessage]:
         socket.create_connection((host, port), timeout=MAIL_TIMEOUT).close()
     except OSError as error:
         reason = error.strerror or str(error)
-        yield Error(f"{host}:{port} does not respond ({reason}).", hint="Check EMAIL_URL.", id="jobsite.E044")
+        yield Error(
+            f"{host}:{port} does not respond ({reason}).",
+            hint="Check EMAIL_URL.",
+            id="jobsite.E044",
+        )
 
 
 @connects

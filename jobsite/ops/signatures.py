@@ -49,10 +49,13 @@ def verify(file: BinaryIO) -> Signature:
     if not keys:
         return Signature.UNVERIFIED if line else Signature.ABSENT
     if not line:
-        raise SignatureError("It is not signed, and BACKUP_KEY is set: only signed archives are accepted.")
+        raise SignatureError(
+            "It is not signed, and BACKUP_KEY is set: only signed archives are accepted."
+        )
     if not any(hmac.compare_digest(code, line[1]) for code in _codes(file, size, keys)):
         raise SignatureError(
-            "Its signature is invalid: the archive was changed, or signed with another key than BACKUP_KEY "
+            "Its signature is invalid: the archive was changed, or signed with another key than "
+            "BACKUP_KEY "
             "and BACKUP_KEY_FALLBACKS."
         )
     return Signature.VERIFIED

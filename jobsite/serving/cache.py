@@ -28,7 +28,9 @@ class _Server:
         self._lock = threading.Lock()
 
     def may_try(self) -> bool:
-        """Whether to send a request now. After RETRY_AFTER, one thread tries and the others do not."""
+        """Whether to send a request now.
+        After RETRY_AFTER, one thread tries and the others do not.
+        """
         if not self.off_until:
             return True
         with self._lock:
@@ -58,8 +60,8 @@ _servers: dict[str, _Server] = {}
 class JsonSerializer:
     """Values as JSON text. An integer is stored as digits, which Redis can increment.
 
-    Django's own serializer unpickles values: anybody who can write to the server could run code in every
-    process that reads from it.
+    Django's own serializer unpickles values: anybody who can write to the server could run code in
+    every process that reads from it.
     """
 
     def dumps(self, value: object) -> bytes:
@@ -84,7 +86,9 @@ class RedisClient(django_redis.RedisCacheClient):
             return default
 
     def add(self, key: str, value: object, timeout: int | None) -> bool:
-        """Return whether there was no value. Raise InvalidResponse for a reply to something else."""
+        """Return whether there was no value.
+        Raise InvalidResponse for a reply to something else.
+        """
         if timeout == 0:
             return super().add(key, value, timeout)
         client = self.get_client(key, write=True)
@@ -100,8 +104,9 @@ class RedisClient(django_redis.RedisCacheClient):
             self.delete(key)
 
     def incr(self, key: str, delta: int) -> int | None:
-        """Return the new value, or None if there is no value. Raise InvalidResponse for a reply that is no
-        number."""
+        """Return the new value, or None if there is no value. Raise InvalidResponse for a reply
+        that is no number.
+        """
         client = self.get_client(key, write=True)
         if not client.exists(key):
             return None
@@ -112,17 +117,20 @@ class RedisClient(django_redis.RedisCacheClient):
 
 
 class RedisCache(BaseCache):
-    """Django's cache in Redis or Valkey, with a cache in each process while the server is unavailable.
+    """Django's cache in Redis or Valkey, with a cache in each process while the server is
+    unavailable.
 
-    Values are stored as JSON: a tuple is read back as a list. A value that JSON cannot express is not stored.
+    Values are stored as JSON: a tuple is read back as a list. A value that JSON cannot express is
+    not stored.
 
-    Changes during an outage do not reach the server. So use it for counters and for values with a version in
-    the key, not for values that must be deleted.
+    Changes during an outage do not reach the server. So use it for counters and for values with a
+    version in the key, not for values that must be deleted.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(params)
-        # Reconnect once, because an idle connection may have been closed. Do not retry after a timeout.
+        # Reconnect once, because an idle connection may have been closed. Do not retry after a
+        # timeout.
         options: dict[str, Any] = {
             "socket_connect_timeout": TIMEOUT,
             "socket_timeout": TIMEOUT,
@@ -161,7 +169,9 @@ class RedisCache(BaseCache):
     def get(self, key: str, default: object = None, version: object = None) -> Any:
         return self._call("get", key, default, version)
 
-    def set(self, key: str, value: object, timeout: object = DEFAULT_TIMEOUT, version: object = None) -> None:
+    def set(
+        self, key: str, value: object, timeout: object = DEFAULT_TIMEOUT, version: object = None
+    ) -> None:
         self._call("set", key, value, timeout, version)
 
     def touch(self, key: str, timeout: object = DEFAULT_TIMEOUT, version: object = None) -> bool:

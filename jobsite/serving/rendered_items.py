@@ -1,10 +1,10 @@
 """Rendered items: the stored JSON of an item, with placeholders for values that many items share.
 
-A placeholder stands for an option label, a brand, a recruiter, or the base URL of this service. It is
-resolved when the item is sent, so a renamed brand changes no stored item.
+A placeholder stands for an option label, a brand, a recruiter, or the base URL of this service. It
+is resolved when the item is sent, so a renamed brand changes no stored item.
 
-A NUL byte stands before and after a placeholder, and 0x01 before each key of the item. JSON escapes both, so
-neither occurs in a text.
+A NUL byte stands before and after a placeholder, and 0x01 before each key of the item. JSON escapes
+both, so neither occurs in a text.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,7 +30,11 @@ def encode(value: object) -> bytes:
         case AddressToken():
             return b'"' + MARK + BASE_URL + MARK + dumps(str(value))[1:]
         case dict():
-            return b"{" + b",".join(dumps(key) + b":" + encode(each) for key, each in value.items()) + b"}"
+            return (
+                b"{"
+                + b",".join(dumps(key) + b":" + encode(each) for key, each in value.items())
+                + b"}"
+            )
         case list():
             return b"[" + b",".join(map(encode, value)) + b"]"
     return dumps(value)
@@ -48,7 +52,9 @@ def strip_markers(rendered: bytes) -> bytes:
 
 
 def project(rendered: bytes, names: Iterable[bytes]) -> bytes:
-    """Return the item with only the keys in `names`, in that order. Names are JSON strings with quotes."""
+    """Return the item with only the keys in `names`, in that order.
+    Names are JSON strings with quotes.
+    """
     members = []
     for name in names:
         if (start := rendered.find(KEY + name + b":")) >= 0:
@@ -73,8 +79,8 @@ class PlaceholderResolver:
     def fill(self, data: bytes, resolve: Resolve | None) -> bytes:
         """Return `data` with its placeholders replaced. Raises UnknownPlaceholderError.
 
-        `resolve` reads those that are not known yet. It returns the JSON of those that exist, which may
-        contain placeholders.
+        `resolve` reads those that are not known yet. It returns the JSON of those that exist, which
+        may contain placeholders.
         """
         parts = data.split(MARK)
         resolved, names = self.resolved, parts[1::2]

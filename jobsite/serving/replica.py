@@ -1,4 +1,5 @@
-"""Routes public reads to the replica (REPLICA_URL), and everything else to the primary (DATABASE_URL).
+"""Routes public reads to the replica (REPLICA_URL), and everything else to the primary
+(DATABASE_URL).
 
 Cluster software decides which server is behind each address, and how late a replica may be
 (docs/operations/cluster.md).
@@ -12,7 +13,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model
 
 REPLICA = "replica"
-# Apps whose rows may be read from a replica. Accounts and applications are always read from the primary.
+# Apps whose rows may be read from a replica. Accounts and applications are always read from the
+# primary.
 PUBLIC = ("jobsite", "vacancies", "forms_structure")
 
 _reading: ContextVar[str] = ContextVar("reading", default=DEFAULT_DB_ALIAS)

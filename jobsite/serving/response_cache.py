@@ -1,7 +1,8 @@
 """A cache of public responses in each process, in front of Django.
 
-The key is the request. An entry is valid while the database has the revision that the response shows, from
-the time of its request until the next time at which the clock alone changes it. The view states both.
+The key is the request. An entry is valid while the database has the revision that the response
+shows, from the time of its request until the next time at which the clock alone changes it. The
+view states both.
 """
 
 import gzip
@@ -36,10 +37,23 @@ MAX_AHEAD = 10  # seconds that an entry may be served by a database that is at a
 MIN_GZIP_SIZE = 200  # bytes
 ENTRY_OVERHEAD = 2000  # bytes that an entry takes beside its bodies, roughly
 # The parts of the WSGI environ that the response depends on.
-_KEY_PARTS = ("SCRIPT_NAME", "PATH_INFO", "QUERY_STRING", "HTTP_HOST", "wsgi.url_scheme",
-              "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST")  # fmt: skip
-_CONDITIONS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE",
-               "HTTP_RANGE", "HTTP_ACCEPT_ENCODING")  # fmt: skip
+_KEY_PARTS = (
+    "SCRIPT_NAME",
+    "PATH_INFO",
+    "QUERY_STRING",
+    "HTTP_HOST",
+    "wsgi.url_scheme",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_FORWARDED_HOST",
+)
+_CONDITIONS = (
+    "HTTP_IF_NONE_MATCH",
+    "HTTP_IF_MATCH",
+    "HTTP_IF_MODIFIED_SINCE",
+    "HTTP_IF_UNMODIFIED_SINCE",
+    "HTTP_RANGE",
+    "HTTP_ACCEPT_ENCODING",
+)
 
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
@@ -211,8 +225,12 @@ class ResponseCache:
                 if not flight.users and self.flights.get(key) is flight:
                     del self.flights[key]
 
-    def make(self, key: Key, now: float, environ: Environ, start_response: Callable) -> Iterable[bytes]:
-        """Let Django make the full, unconditional response for the time `now`, and cache it if public."""
+    def make(
+        self, key: Key, now: float, environ: Environ, start_response: Callable
+    ) -> Iterable[bytes]:
+        """Let Django make the full, unconditional response for the time `now`, and cache it if
+        public.
+        """
         environ.setdefault(REQUEST_TIME, datetime.fromtimestamp(now, UTC))
         plain = {name: value for name, value in environ.items() if name not in _CONDITIONS}
         plain["REQUEST_METHOD"] = "GET"

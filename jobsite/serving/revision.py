@@ -1,7 +1,7 @@
 """The revision: a number that triggers raise with every change of what the public sees.
 
-Bulk updates, imports and SQL from other programs count too. A new number becomes visible together with the
-change.
+Bulk updates, imports and SQL from other programs count too. A new number becomes visible together
+with the change.
 """
 
 import re
@@ -34,10 +34,12 @@ END"""
 
 
 def fetch(sql: str, *parameters: object) -> list[tuple]:
-    """Return the rows of `sql`, which has %s for each of `parameters`, from the database of public reads.
+    """Return the rows of `sql`, which has %s for each of `parameters`, from the database of public
+    reads.
 
-    The statement is prepared on the server and bypasses Django's cursor, for speed. If the connection was
-    lost, it is repeated on a new one, except within a transaction. Raises a DatabaseError.
+    The statement is prepared on the server and bypasses Django's cursor, for speed. If the
+    connection was lost, it is repeated on a new one, except within a transaction. Raises a
+    DatabaseError.
     """
     connection = connections[replica.current()]
     try:
@@ -57,11 +59,12 @@ def fetch(sql: str, *parameters: object) -> list[tuple]:
 def _execute(connection: Any, sql: str, parameters: Any) -> list[tuple]:
     connection.ensure_connection()
     raw: Any = connection.connection
-    with connection.wrap_database_errors:  # Django then checks the connection before the next request
+    # Django then checks the connection before the next request.
+    with connection.wrap_database_errors:
         if connection.vendor == "sqlite":
             return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
-        # One cursor for each connection: to make one costs as much as to read the revision. Behind pgbouncer,
-        # the connection does not prepare statements.
+        # One cursor for each connection: to make one costs as much as to read the revision. Behind
+        # pgbouncer, the connection does not prepare statements.
         cursor = raw.__dict__.get("jobsite_cursor")
         if cursor is None:
             cursor = raw.__dict__["jobsite_cursor"] = psycopg.RawCursor(raw)
@@ -93,8 +96,9 @@ def bump(using: str) -> None:
 
 @contextmanager
 def snapshot() -> Iterator[RevisionState | None]:
-    """Run public reads in one snapshot, and yield its revision. Within a transaction, yield None: what it has
-    changed has no revision yet."""
+    """Run public reads in one snapshot, and yield its revision. Within a transaction, yield None:
+    what it has changed has no revision yet.
+    """
     connection = connections[replica.current()]
     if connection.in_atomic_block or connections[DEFAULT_DB_ALIAS].in_atomic_block:
         yield None
@@ -111,12 +115,13 @@ def snapshot() -> Iterator[RevisionState | None]:
                 cursor.execute("ROLLBACK")
 
 
-# --- Triggers on SQLite. On PostgreSQL, migrations create them ----------------------------------------------
+# --- Triggers on SQLite. On PostgreSQL, migrations create them ------------------------------------
 
 
 def drop_triggers(using: str, plan: object = None, **kwargs: object) -> None:
-    """pre_migrate receiver: drop all triggers on SQLite, which cannot rebuild a table that one refers to, and
-    drops those of the table that it rebuilds."""
+    """pre_migrate receiver: drop all triggers on SQLite, which cannot rebuild a table that one
+    refers to, and drops those of the table that it rebuilds.
+    """
     if connections[using].vendor == "sqlite" and plan:
         with connections[using].cursor() as cursor:
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")
@@ -127,8 +132,8 @@ def drop_triggers(using: str, plan: object = None, **kwargs: object) -> None:
 def create_triggers(using: str, plan: object = None, **kwargs: object) -> None:
     """post_migrate receiver: create the triggers that raise the revision on SQLite.
 
-    They are on the tables of `tracked_models` and `shared_models` of the app configurations, names of models.
-    Changes of the latter raise the number `shared` too.
+    They are on the tables of `tracked_models` and `shared_models` of the app configurations, names
+    of models. Changes of the latter raise the number `shared` too.
     """
     tables = {
         config.get_model(name)._meta.db_table: shared

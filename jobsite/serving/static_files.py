@@ -9,8 +9,9 @@ from jobsite.api.caching import compare_weakly
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
-    """WhiteNoise's. Before `collectstatic`, names have no hash: an error page lacks its style, but does not
-    become a 500."""
+    """WhiteNoise's. Before `collectstatic`, names have no hash: an error page lacks its style, but
+    does not become a 500.
+    """
 
     def stored_name(self, name: str) -> str:
         return super().stored_name(name) if self.hashed_files else name

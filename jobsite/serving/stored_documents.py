@@ -1,8 +1,9 @@
-"""Documents as long as the site is large, such as its sitemap: files that all processes of a node serve.
+"""Documents as long as the site is large, such as its sitemap: files that all processes of a node
+serve.
 
-A document is made once for a revision and the time until which it is valid, by one request at a time for each
-kind. The others wait for it, or get a 503. The folder is below that of temporary files (TMPDIR), and of this
-user alone.
+A document is made once for a revision and the time until which it is valid, by one request at a
+time for each kind. The others wait for it, or get a 503. The folder is below that of temporary
+files (TMPDIR), and of this user alone.
 """
 
 import gzip
@@ -31,26 +32,33 @@ from jobsite.db.locks import FileLock
 from jobsite.serving.response_cache import accepts_gzip
 from jobsite.serving.revision import read_state, snapshot
 
-WAIT = 50.0  # seconds that a request waits for another one that makes a document; nginx waits for 60
+# Seconds that a request waits for another one that makes a document; nginx waits for 60.
+WAIT = 50.0
 RETRY_AFTER = "10"  # seconds
 ROOT = Path(tempfile.gettempdir())
 KEPT = 24 * 3600  # seconds, then an unchanged document is made again
 LARGE = 2**20  # bytes; what is smaller fits into the buffers of a connection
-TURN, PAUSE = 0.02, 0.01  # seconds that a maker works, and then lets other threads of the process work
+# Seconds that a maker works, and then lets other threads of the process work.
+TURN, PAUSE = 0.02, 0.01
 PLAIN, ZIPPED = ".xml", ".gz"
 CONTENT_TYPE = "application/xml; charset=utf-8"
 
 logger = logging.getLogger(__name__)
-# Of the threads of a process, half may wait for a document or send a large one: others go on with the site.
+# Of the threads of a process, half may wait for a document or send a large one: others go on with
+# the site.
 _slots = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
 
 
 class NotReadyError(Exception):
-    """The document is not made yet, or cannot be: a client may try again after RETRY_AFTER seconds."""
+    """The document is not made yet, or cannot be:
+    a client may try again after RETRY_AFTER seconds.
+    """
 
 
 class StoredDocument(NamedTuple):
-    """A stored document. The name of its files, one of them compressed, consists of these values."""
+    """A stored document. The name of its files, one of them compressed,
+    consists of these values.
+    """
 
     stem: str
     revision: int
@@ -65,13 +73,18 @@ class StoredDocument(NamedTuple):
         """Raises OSError if it was replaced meanwhile, and NotReadyError."""
         path = self.path(ZIPPED if (is_zipped := accepts_gzip(request.META)) else PLAIN)
         size = path.stat().st_size
-        headers = {"ETag": f'W/"{self.digest}"', "Vary": "Accept-Encoding", "Content-Length": str(size)}
+        headers = {
+            "ETag": f'W/"{self.digest}"',
+            "Vary": "Accept-Encoding",
+            "Content-Length": str(size),
+        }
         if is_zipped:
             headers["Content-Encoding"] = "gzip"
         else:  # GZipMiddleware would compress it for "gzip;q=0", each time
             request.META.pop("HTTP_ACCEPT_ENCODING", None)
         if request.method == "HEAD" or caching.is_unchanged(request.META, headers["ETag"]):
-            return HttpResponse(headers=headers, content_type=CONTENT_TYPE)  # a middleware makes the 304
+            # A middleware makes the 304.
+            return HttpResponse(headers=headers, content_type=CONTENT_TYPE)
         with ExitStack() as opened:
             if size > LARGE:  # a client that reads slowly keeps a thread
                 opened.enter_context(_slot())
@@ -83,8 +96,10 @@ class StoredDocument(NamedTuple):
 
 @dataclass
 class Document:
-    """A document at the time `now`: what `texts` yields. Until the time that `until` returns, the clock
-    changes nothing in it. Both read the database. `key` is what it depends on besides that and settings."""
+    """A document at the time `now`: what `texts` yields. Until the time that `until` returns, the
+    clock changes nothing in it. Both read the database. `key` is what it depends on besides that
+    and settings.
+    """
 
     kind: str
     key: tuple[object, ...]
@@ -96,7 +111,10 @@ class Document:
         """Return the document. Raises NotReadyError."""
         response: HttpResponseBase
         if connections["default"].in_atomic_block:  # what it has changed has no revision yet
-            response, until = HttpResponse("".join(self.texts()), content_type=CONTENT_TYPE), self.until()
+            response, until = (
+                HttpResponse("".join(self.texts()), content_type=CONTENT_TYPE),
+                self.until(),
+            )
         else:
             try:
                 revision = read_state().number
@@ -105,7 +123,9 @@ class Document:
             except OSError as error:  # such as a full disk
                 logger.error("A %s document could not be made or read: %s", self.kind, error)
                 raise NotReadyError from error
-            until = datetime.fromtimestamp(stored.until, UTC) if stored.until < float("inf") else None
+            until = (
+                datetime.fromtimestamp(stored.until, UTC) if stored.until < float("inf") else None
+            )
         caching.public(response, now=self.now, until=until)
         return response
 
@@ -113,12 +133,18 @@ class Document:
     def stem(self) -> str:
         """The beginning of the names of its files."""
         database = connections["default"].settings_dict
-        identity = server(), *(database[name] for name in ("HOST", "PORT", "NAME")), self.kind, *self.key
+        identity = (
+            server(),
+            *(database[name] for name in ("HOST", "PORT", "NAME")),
+            self.kind,
+            *self.key,
+        )
         return sha256(repr(identity).encode()).hexdigest()[:32]
 
     def find(self, revision: int) -> StoredDocument | None:
-        """Return what is stored, if it shows what is public at `now` or since then: another request that came
-        a little later may have begun it."""
+        """Return what is stored, if it shows what is public at `now` or since then: another request
+        that came a little later may have begun it.
+        """
         at = self.now.timestamp()
         for path in folder().glob(f"{self.stem}_*{ZIPPED}"):
             stem, its_revision, since, until, digest = path.name.removesuffix(ZIPPED).split("_")
@@ -129,7 +155,9 @@ class Document:
         return None
 
     def make(self, revision: int) -> StoredDocument:
-        """Make and store it, unless another request does meanwhile. Raises NotReadyError after WAIT."""
+        """Make and store it, unless another request does meanwhile.
+        Raises NotReadyError after WAIT.
+        """
         lock, deadline = FileLock(folder() / f"{self.kind}.lock"), time.monotonic() + WAIT
         with _slot():
             while not lock.try_lock():  # the kernel releases that of a killed process
@@ -158,7 +186,9 @@ class Document:
                             time.sleep(PAUSE)
                             turn = time.monotonic()
             end = until.timestamp() if until else float("inf")
-            stored = StoredDocument(self.stem, state.number, self.now.timestamp(), end, digest.hexdigest())
+            stored = StoredDocument(
+                self.stem, state.number, self.now.timestamp(), end, digest.hexdigest()
+            )
             new[0].replace(stored.path(PLAIN))
             new[1].replace(stored.path(ZIPPED))
         finally:
@@ -181,7 +211,9 @@ def _slot() -> Iterator[None]:
 
 
 def folder() -> Path:
-    """Return the folder of the files. Raises OSError if it cannot be written, or others can write to it."""
+    """Return the folder of the files.
+    Raises OSError if it cannot be written, or others can write to it.
+    """
     path = ROOT / f"jobsite-{os.geteuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
@@ -192,8 +224,9 @@ def folder() -> Path:
 
 @cache
 def server() -> tuple[int, str]:
-    """Return what the processes of a running server have in common: the process that started them. Another
-    release, other settings and a restored database have another server."""
+    """Return what the processes of a running server have in common: the process that started them.
+    Another release, other settings and a restored database have another server.
+    """
     parent = os.getppid()
     status = Path(f"/proc/{parent}/stat")  # on Linux; it contains the time of the start
     return parent, status.read_text().rpartition(")")[2].split()[19] if status.exists() else ""

@@ -37,7 +37,9 @@ Frequency = JobAlert.Frequency
 
 
 def form_page(view: View) -> View:
-    """A page with a form, in the language of its path. It is not stored, and its address goes nowhere."""
+    """A page with a form, in the language of its path.
+    It is not stored, and its address goes nowhere.
+    """
 
     @csrf_exempt
     @require_http_methods(["GET", "HEAD", "POST"])
@@ -60,7 +62,7 @@ def link(name: str, **arguments: str) -> str:
     return page_path(name, translation.get_language(), **arguments)
 
 
-# --- Sign-up ----------------------------------------------------------------------------------------
+# --- Sign-up --------------------------------------------------------------------------------------
 
 
 @form_page
@@ -135,7 +137,7 @@ def sent(site: Site, language: str = "") -> HttpResponse:
         return respond(site, "alerts/alerts_sent.html", {"days": operations.UNCONFIRMED_FOR.days})
 
 
-# --- With the link of an email -----------------------------------------------------------------------
+# --- With the link of an email --------------------------------------------------------------------
 
 
 def _opened_by(token: str) -> JobAlert | None:
@@ -150,7 +152,9 @@ def _ended(site: Site, status: int) -> HttpResponse:
     return respond(site, "alerts/alert_ended.html", {}, status=status)
 
 
-def _page(site: Site, template: str, found: JobAlert, token: str, **context: object) -> HttpResponse:
+def _page(
+    site: Site, template: str, found: JobAlert, token: str, **context: object
+) -> HttpResponse:
     context |= {
         "alert": found,
         "employer": found.brand,

@@ -1,6 +1,7 @@
 """Compares the career site with the visibility rule: pages, sitemaps, feeds, job alerts, JSON-LD.
 
-For `audit_visibility`. The rules are from docs/decisions.md: independent of the querysets that are checked.
+For `audit_visibility`. The rules are from docs/decisions.md: independent of the querysets that are
+checked.
 """
 
 import json
@@ -39,19 +40,27 @@ def compare(path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
 
 
 class SiteAudit:
-    """Compares what `get` returns with the rule at the time `at`: the pages of the vacancies `pks`, and lists
-    of all. Calls `progress` for each of `pks`."""
+    """Compares what `get` returns with the rule at the time `at`: the pages of the vacancies `pks`,
+    and lists of all. Calls `progress` for each of `pks`.
+    """
 
-    def __init__(self, get: Get, *, at: datetime, pks: set[int], progress: Callable[[], object]) -> None:
+    def __init__(
+        self, get: Get, *, at: datetime, pks: set[int], progress: Callable[[], object]
+    ) -> None:
         self.get, self.at, self.pks, self.progress = get, at, pks, progress
         self.faults: list[str] = []
         self.expected, self.seen = defaultdict[str, set[Any]](set), defaultdict[str, set[Any]](set)
-        self.listed: dict[str, list[Any]] = {}  # by host: the start and the id of the public vacancies
+        # By host: the start and the id of the public vacancies.
+        self.listed: dict[str, list[Any]] = {}
 
     def differences(self) -> Iterator[str]:
-        """Yield every difference between the career site, as visitors see it, and the visibility rule."""
+        """Yield every difference between the career site, as visitors see it, and the visibility
+        rule.
+        """
         hosts = (
-            Brand.objects.exclude(host="").values_list("host", flat=True) if settings.MULTI_BRANDING else ()
+            Brand.objects.exclude(host="").values_list("host", flat=True)
+            if settings.MULTI_BRANDING
+            else ()
         )
         self.listed = {host: [] for host in ("", *hosts)}
         for vacancy in self.vacancies():
@@ -82,7 +91,11 @@ class SiteAudit:
         sites, countries = self.count_places(vacancy)
         remote = countries if vacancy.work_place == "remote" else 0
         is_described = any(getattr(vacancy, name) for name in _TEXTS)
-        if pk in self.pks and is_described and (remote if vacancy.work_place == "remote" else sites):
+        if (
+            pk in self.pks
+            and is_described
+            and (remote if vacancy.work_place == "remote" else sites)
+        ):
             self.expected["JSON-LD"].add(pk)
         jobs = sites or remote
         self.expected["/feeds/indeed.xml"] |= {f"{pk}-{number}" for number in range(1, jobs + 1)}
@@ -102,11 +115,15 @@ class SiteAudit:
             self.seen[f"{host}/sitemap.xml"] = {
                 int(pk) for path in files for pk in _PAGE.findall(self.xml(path, host))
             }
-            self.seen[f"{host}/jobs.atom"] = set(map(int, _ENTRY.findall(self.xml("/jobs.atom", host))))
+            self.seen[f"{host}/jobs.atom"] = set(
+                map(int, _ENTRY.findall(self.xml("/jobs.atom", host)))
+            )
 
     def vacancies(self) -> Iterator[Vacancy]:
         rows = (
-            Vacancy.objects.select_related("brand", "requisition").prefetch_related("places").order_by("pk")
+            Vacancy.objects.select_related("brand", "requisition")
+            .prefetch_related("places")
+            .order_by("pk")
         )
         last = 0
         while batch := list(rows.filter(pk__gt=last)[:BATCH]):

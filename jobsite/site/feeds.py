@@ -1,5 +1,7 @@
-"""What other sites read: the newest vacancies as Atom, and all of them as the XML that Indeed and other
-aggregators read. A text never ends an element: XML is escaped, and characters that it forbids are removed."""
+"""What other sites read: the newest vacancies as Atom, and all of them as the XML that Indeed and
+other aggregators read. A text never ends an element: XML is escaped, and characters that it forbids
+are removed.
+"""
 
 import re
 from collections.abc import Iterator
@@ -59,7 +61,14 @@ def atom(site: Site) -> HttpResponse:
             author_name=xml_text(site.name),
             feed_url=site.url(reverse("site:atom")),
         )
-    columns = ("title", "language", "short_description", "description", "publish_from", "updated_at")
+    columns = (
+        "title",
+        "language",
+        "short_description",
+        "description",
+        "publish_from",
+        "updated_at",
+    )
     for vacancy in pages(site, at=interface.now).only(*columns).newest_first()[:NEWEST]:
         feed.add_item(
             title=xml_text(vacancy.title),
@@ -68,7 +77,8 @@ def atom(site: Site) -> HttpResponse:
             language=vacancy.shown_language,
             pubdate=vacancy.publish_from,
             updateddate=changed_at(vacancy),
-            unique_id=site.url(reverse("site:vacancy", args=[vacancy.pk])),  # whatever the title becomes
+            # Whatever the title becomes.
+            unique_id=site.url(reverse("site:vacancy", args=[vacancy.pk])),
         )
     return interface.cache(HttpResponse(feed.writeString("utf-8"), content_type=feed.content_type))
 
@@ -85,9 +95,17 @@ JOB_TYPES = {
 REMOTE_TYPES: dict[str, str] = {WorkPlace.REMOTE: "Fully remote", WorkPlace.HYBRID: "Hybrid remote"}
 PAY = PaySerializer()
 COLUMNS = (
-    "title", "audience", "brand", "reference", "work_place", "publish_from", "publish_until", *TEXTS,
-    "is_pay_public", *(f"pay_{name}" for name in PAY.fields),
-)  # fmt: skip
+    "title",
+    "audience",
+    "brand",
+    "reference",
+    "work_place",
+    "publish_from",
+    "publish_until",
+    *TEXTS,
+    "is_pay_public",
+    *(f"pay_{name}" for name in PAY.fields),
+)
 _ENTITIES = {"&amp;": "&", "&gt;": ">", "&nbsp;": "\u00a0"}
 _ENTITY = re.compile(r"&(?:amp|gt|nbsp|lt);(?=(.?))", re.DOTALL)
 
@@ -119,7 +137,8 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
     base, last = absolute(site.request, "/")[:-1], 0
     choices: Any = VacancyOption.objects.exclude(option__employment_type="").order_by()
     choices = choices.annotate(employment_type=F("option__employment_type"))
-    # A prefetched brand is one object for many vacancies; `with_related` would load all of their options.
+    # A prefetched brand is one object for many vacancies; `with_related` would load all of their
+    # options.
     related = "brand", "places", Prefetch("choices", choices, to_attr="ordered_choices")
     rows = jobs.only(*COLUMNS).prefetch_related(*related).order_by("pk")
     while batch := list(rows.filter(pk__gt=last)[:BATCH]):
@@ -129,9 +148,14 @@ def _indeed(site: Site, jobs: VacancyQuerySet) -> Iterator[str]:
 
 
 def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
-    """Yield an element for each place of `vacancy`, or for each country of remote work without a place.
-    `base` is the URL of this service. Stored texts are sanitised."""
-    types = [JOB_TYPES[each] for each in map(EmploymentType, vacancy.employment_types) if each in JOB_TYPES]
+    """Yield an element for each place of `vacancy`, or for each country of remote work without a
+    place. `base` is the URL of this service. Stored texts are sanitised.
+    """
+    types = [
+        JOB_TYPES[each]
+        for each in map(EmploymentType, vacancy.employment_types)
+        if each in JOB_TYPES
+    ]
     texts = "".join(getattr(vacancy, key) for key in TEXTS)
     brand, url = vacancy.shown_brand, vacancy.url
     common = {
@@ -143,7 +167,9 @@ def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
         "description": _ENTITY.sub(_character, texts),
         "salary": _salary(vacancy),
         "jobtype": ", ".join(types),
-        "expirationdate": last_day(vacancy.publish_until).isoformat() if vacancy.publish_until else "",
+        "expirationdate": last_day(vacancy.publish_until).isoformat()
+        if vacancy.publish_until
+        else "",
     }
     kind = PlaceKind.SITE
     if vacancy.work_place == WorkPlace.REMOTE and not vacancy.sites:
@@ -168,8 +194,9 @@ def _tag(name: str, text: str) -> str:
 
 
 def _character(entity: re.Match[str]) -> str:
-    """Return the character of an entity of sanitised HTML, which Indeed does not know. Before what could be
-    the name of a tag, "<" gets a space."""
+    """Return the character of an entity of sanitised HTML, which Indeed does not know. Before what
+    could be the name of a tag, "<" gets a space.
+    """
     if entity[0] == "&lt;":
         return "< " if entity[1].isalpha() or entity[1] in ("/", "!", "?") else "<"
     return _ENTITIES[entity[0]]

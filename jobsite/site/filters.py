@@ -64,8 +64,9 @@ class Link:
 
 
 def meant_parameters(query: QueryDict) -> QueryDict:
-    """Return `query` without the names by which a visitor means no parameter of the list, such as "from" of a
-    newsletter. To a client of the interface, they would be an error."""
+    """Return `query` without the names by which a visitor means no parameter of the list, such as
+    "from" of a newsletter. To a client of the interface, they would be an error.
+    """
     kept = query.copy()
     for name in query:
         is_meant = HINTED.match(name) or name.startswith(("filter[", "page["))
@@ -126,24 +127,32 @@ class Filters:
     @property
     def sorts(self) -> list[Link]:
         """The orders, the default first."""
-        orders = [("", _("Best match") if self.search else _("Newest")), ("closes_at", _("Closing soon"))]
+        orders = [
+            ("", _("Best match") if self.search else _("Newest")),
+            ("closes_at", _("Closing soon")),
+        ]
         if self.search:
             orders[1:1] = [("-published_at", _("Newest"))]
         kept = self._given_without(NUMBER, SORT)
         return [
-            Link(label, self._path([*kept, *([(SORT, value)] if value else [])]), value == self.sort)
+            Link(
+                label, self._path([*kept, *([(SORT, value)] if value else [])]), value == self.sort
+            )
             for value, label in orders
         ]
 
     @property
     def is_indexed(self) -> bool:
-        """Whether search engines may index the list: with a search or several filters, they do not."""
+        """Whether search engines may index the list:
+        with a search or several filters, they do not.
+        """
         is_plain = not self.search and not self.sort and not self.circle.is_unclear
         return is_plain and len(self.facets_query) <= 1
 
     def address(self, number: int) -> str:
-        """Return the canonical address of the list, sorted by parameter, on the page `number`. It is the same
-        for all names of a place."""
+        """Return the canonical address of the list, sorted by parameter, on the page `number`. It
+        is the same for all names of a place.
+        """
         return self._address([pair for pair in self._on_page(number) if pair[0] != PLACE])
 
     def page(self, number: int) -> str:
@@ -204,13 +213,21 @@ class Filters:
             if len(options) > 1 or chosen:
                 is_fact = each["keyword"] in Fact.values
                 found.append(
-                    Facet(name, _facet_label(each), "" if is_fact else words, options, max(0, left_out))
+                    Facet(
+                        name,
+                        _facet_label(each),
+                        "" if is_fact else words,
+                        options,
+                        max(0, left_out),
+                    )
                 )
         return found
 
     def chips(self, facets: list[Facet]) -> list[Link]:
         """Return the choices of the visitor."""
-        labels = {(facet.name, option.value): option.label for facet in facets for option in facet.options}
+        labels = {
+            (facet.name, option.value): option.label for facet in facets for option in facet.options
+        }
         labels[NEAR, self.circle.near] = self.circle.label
         return [
             Link(

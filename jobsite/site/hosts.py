@@ -1,4 +1,6 @@
-"""The career site of a request, the main one or that of a brand; the context and a tag of all templates."""
+"""The career site of a request, the main one or that of a brand;
+the context and a tag of all templates.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,8 +23,8 @@ from jobsite.site.reading import Interface
 from vacancies.api.v1 import ID
 from vacancies.models import Brand, BrandLink, Vacancy
 
-# What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies. All other
-# paths, such as /admin and /account, are on the main host.
+# What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies.
+# All other paths, such as /admin and /account, are on the main host.
 NAMESPACES = ("site", "v1", "v0_1")
 PAGES = ("media", "apply-thanks")
 PAGES_OF_A_VACANCY = ("vacancy", "apply")
@@ -86,13 +88,17 @@ class Site:
 
     @property
     def account(self) -> str:
-        """The address of the pages of applicants on the main host; "" on another one if that is not known."""
+        """The address of the pages of applicants on the main host;
+        "" on another one if that is not known.
+        """
         path = reverse("account")
         return settings.PUBLIC_BASE_URL and settings.PUBLIC_BASE_URL + path if self.brand else path
 
     @property
     def languages(self) -> list[dict[str, str]]:
-        """The code, the own name and the path of the page of each language, that of the site first."""
+        """The code, the own name and the path of the page of each language, that
+        of the site first.
+        """
         first = site_language()
         return [
             {
@@ -117,7 +123,9 @@ class BrandHostMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]) -> None:
+    def process_view(
+        self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]
+    ) -> None:
         match = request.resolver_match
         if match is None or match.namespace in NAMESPACES or match.url_name in PAGES:
             return
@@ -143,8 +151,9 @@ def page_path(name: str, language: str, **arguments: str) -> str:
 
 
 def stylesheet(brand: Brand | None) -> str:
-    """Return the color of the header and the buttons, that of the brand or of the site, and black or white
-    for their text, whichever has the higher contrast."""
+    """Return the color of the header and the buttons, that of the brand or of the site, and black
+    or white for their text, whichever has the higher contrast.
+    """
     color = (brand and brand.accent) or settings.SITE_COLOR
     return f":root{{--site:{color};--on-site:{text_on(color)}}}"
 
@@ -171,8 +180,10 @@ def context(request: HttpRequest) -> dict[str, Any]:
 
 @register.simple_tag(takes_context=True)
 def site_links(context: Context) -> list[BrandLink]:
-    """Return the links of the `employer` or of the `vacancy` of the page, else of the brand that has its
-    host, or of the site. A page without a request says that the database does not respond: it has none."""
+    """Return the links of the `employer` or of the `vacancy` of the page, else of the brand that
+    has its host, or of the site. A page without a request says that the database does not respond:
+    it has none.
+    """
     if "site" not in context:
         return []
     employer = context.get("employer") or getattr(context.get("vacancy"), "shown_brand", None)

@@ -22,9 +22,20 @@ from vacancies.pay import pay_lines
 
 # Keys of the items of a list.
 LISTED = (
-    "id", "title", "brand", "is_hot", "location", "language", "work_place", "places", "employment_types",
-    "pay", "published_at", "closing_date", "url",
-)  # fmt: skip
+    "id",
+    "title",
+    "brand",
+    "is_hot",
+    "location",
+    "language",
+    "work_place",
+    "places",
+    "employment_types",
+    "pay",
+    "published_at",
+    "closing_date",
+    "url",
+)
 PLACES_SHOWN = 3  # on a list
 
 
@@ -82,9 +93,13 @@ class ShownItem:
     @property
     def key_facts(self) -> str:
         """Where, how much and for which pay one works, in a line."""
-        employment = ", ".join(_label(EmploymentType, value) for value in self.item["employment_types"])
+        employment = ", ".join(
+            _label(EmploymentType, value) for value in self.item["employment_types"]
+        )
         pay = self.pay_lines[0] if self.item["pay"] and self.item["pay"]["currency"] else ""
-        return " · ".join(filter(None, (_label(WorkPlace, self.item["work_place"]), employment, pay)))
+        return " · ".join(
+            filter(None, (_label(WorkPlace, self.item["work_place"]), employment, pay))
+        )
 
     @property
     def picture(self) -> Picture | None:
@@ -133,7 +148,9 @@ class ShownItem:
         return format_date(date.fromisoformat(closing_date)) if closing_date else ""
 
     def facts(self, filters: Iterable[Filter]) -> list["ShownFact"]:
-        """Return what the texts do not say. The words of `filters` are in the language of the site."""
+        """Return what the texts do not say.
+        The words of `filters` are in the language of the site.
+        """
         words = "" if site_language() == get_language() else site_language()
         facts = [
             ShownFact(_("Pay"), self.pay_lines),
@@ -172,7 +189,9 @@ class ShownItem:
 
     @property
     def share_image(self) -> str:
-        """The URL of the image that stands for it elsewhere: its own, else the icon of the brand."""
+        """The URL of the image that stands for it elsewhere:
+        its own, else the icon of the brand.
+        """
         icons = self.item["brand"]["icons"] if self.item.get("brand") else {}
         return self.item["image"] or icons.get("large", "")
 

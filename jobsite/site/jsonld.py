@@ -1,7 +1,8 @@
 """The description of a vacancy for search engines: JSON-LD of the type JobPosting, valid or absent.
 
-Google shows no vacancy without the properties that it requires, and ignores or punishes values that are not
-true. So nothing is invented: what is unknown is left out, and without a required property there is no block.
+Google shows no vacancy without the properties that it requires, and ignores or punishes values that
+are not true. So nothing is invented: what is unknown is left out, and without a required property
+there is no block.
 """
 
 import json
@@ -37,7 +38,9 @@ _ADDRESS = {
 
 def with_requirements(vacancies: VacancyQuerySet) -> VacancyQuerySet:
     """Annotate `vacancies` for `job_posting`."""
-    return with_missing_for_google(vacancies.annotate(is_a_job=ExpressionWrapper(IS_A_JOB, BooleanField())))
+    return with_missing_for_google(
+        vacancies.annotate(is_a_job=ExpressionWrapper(IS_A_JOB, BooleanField()))
+    )
 
 
 def script(posting: JsonObject) -> SafeString:
@@ -45,8 +48,11 @@ def script(posting: JsonObject) -> SafeString:
     return SafeString(json.dumps(posting, ensure_ascii=False).replace("<", "\\u003c"))
 
 
-def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool) -> JsonObject | None:
-    """Return the description of the public `vacancy`, or None if it is no job or lacks a required property.
+def job_posting(
+    item: JsonObject, vacancy: Vacancy, *, takes_applications: bool
+) -> JsonObject | None:
+    """Return the description of the public `vacancy`, or None if it is no job or lacks a required
+    property.
 
     `item` is its item of the interface. Requires `with_requirements()`.
     """
@@ -81,7 +87,8 @@ def job_posting(item: JsonObject, vacancy: Vacancy, *, takes_applications: bool)
     }
     if item["work_place"] == WorkPlace.REMOTE:
         countries = [
-            {"@type": "Country", "name": country_name(code, "en")} for code in item["remote_countries"]
+            {"@type": "Country", "name": country_name(code, "en")}
+            for code in item["remote_countries"]
         ]
         posting |= {
             "jobLocationType": "TELECOMMUTE",

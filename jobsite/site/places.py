@@ -1,4 +1,6 @@
-"""The place and the distance of a list: the fields of its form, and `filter[near]` of the interface."""
+"""The place and the distance of a list:
+the fields of its form, and `filter[near]` of the interface.
+"""
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -17,8 +19,9 @@ NAME_MAX = 100  # characters
 class Circle:
     """The circle that `query` asks for: `near` is the value of filter[near], or "".
 
-    The form sends the name of a place, the distance, and the circle of the page that it is on: this one stays
-    if the name is that of its center, so that one of several places of a name needs to be chosen once.
+    The form sends the name of a place, the distance, and the circle of the page that it is on: this
+    one stays if the name is that of its center, so that one of several places of a name needs to be
+    chosen once.
     """
 
     def __init__(self, query: QueryDict) -> None:
@@ -74,7 +77,9 @@ class Circle:
         return [(NEAR, self.near), (PLACE, self.name)] if self.near else []
 
     def choices(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """The places of the typed name, the largest first and one in a region: label and parameters."""
+        """The places of the typed name, the largest first and one in a region:
+        label and parameters.
+        """
         countries, found = dict(country_choices()), dict[str, list[tuple[str, str]]]()
         for city in self.cities[:CHOICES_MAX] if len(self.cities) > 1 else ():
             parts = filter(None, (city.name, city.region, str(countries[city.country])))

@@ -1,5 +1,6 @@
-"""Reads the v1 interface in the same process, as an anonymous visitor. So a page shows what the API shows at
-that moment, with the same filters and refusals."""
+"""Reads the v1 interface in the same process, as an anonymous visitor. So a page shows what the API
+shows at that moment, with the same filters and refusals.
+"""
 
 import json
 from collections.abc import Iterable
@@ -20,8 +21,17 @@ from jobsite.serving.revision import read_state
 
 Query = Iterable[tuple[str, str]]
 # Of the request of the page: the host and the client, for absolute URLs and the rate limit.
-_KEPT = ("SERVER_NAME", "SERVER_PORT", "HTTP_HOST", "REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "wsgi.url_scheme",
-         "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "SCRIPT_NAME")  # fmt: skip
+_KEPT = (
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "HTTP_HOST",
+    "REMOTE_ADDR",
+    "HTTP_X_FORWARDED_FOR",
+    "wsgi.url_scheme",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_FORWARDED_HOST",
+    "SCRIPT_NAME",
+)
 
 
 class ProblemResponseError(Exception):
@@ -33,7 +43,9 @@ class ProblemResponseError(Exception):
 
 
 class Interface:
-    """The v1 interface, as all that is read for one page: at one time, with the validity of the page."""
+    """The v1 interface, as all that is read for one page:
+    at one time, with the validity of the page.
+    """
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
@@ -43,16 +55,21 @@ class Interface:
         self.until = float("inf")
 
     def note_revision(self) -> None:
-        """Note the revision before the page reads anything: what changes meanwhile is not cached."""
+        """Note the revision before the page reads anything:
+        what changes meanwhile is not cached.
+        """
         self.revisions.add(read_state().number)
 
     def get(self, path: str, query: Query = ()) -> Any:
-        """Return the JSON document at `path`, such as "/v1/vacancies". Raises ProblemResponseError."""
+        """Return the JSON document at `path`, such as "/v1/vacancies".
+        Raises ProblemResponseError.
+        """
         return json.loads(self.response(path, query).content)
 
     def read_shortest_list(self) -> None:
-        """Read the shortest list, for a document that contains all vacancies: it counts for the rate limit,
-        and says how long the document is valid. Raises ProblemResponseError."""
+        """Read the shortest list, for a document that contains all vacancies: it counts for the
+        rate limit, and says how long the document is valid. Raises ProblemResponseError.
+        """
         self.response("/v1/vacancies", [("page[size]", "1"), ("fields", "id")])
 
     @property
@@ -61,7 +78,9 @@ class Interface:
         return datetime.fromtimestamp(self.until, UTC) if self.until != float("inf") else None
 
     def takes_applications(self, pk: int) -> bool:
-        """Whether this service takes applications to the vacancy `pk`. Raises ProblemResponseError."""
+        """Whether this service takes applications to the vacancy `pk`.
+        Raises ProblemResponseError.
+        """
         return self.response(f"/v1/vacancies/{pk}/form").has_header("Apply")
 
     def response(self, path: str, query: Query = ()) -> HttpResponse:
@@ -92,7 +111,9 @@ class Interface:
         return response
 
     def cache(self, response: HttpResponse) -> HttpResponse:
-        """Let caches store the `response` as long as they may store all documents that were read for it."""
+        """Let caches store the `response` as long as they may store all documents that were read
+        for it.
+        """
         until = self.valid_until
         caching.public(response, now=self.now, until=until)
         if len(self.revisions) == 1 and (revision := next(iter(self.revisions))) is not None:

@@ -33,7 +33,8 @@ def _shortened(text: str) -> str:
 
 
 def _locale(language: str) -> str:
-    """Return `language` with the country where most of its speakers live, such as nl_NL: Open Graph knows no
-    language without one."""
+    """Return `language` with the country where most of its speakers live, such as nl_NL: Open Graph
+    knows no language without one.
+    """
     parts = get_global("likely_subtags").get(language, language).split("_")
     return f"{language}_{parts[-1]}"

@@ -1,4 +1,6 @@
-"""What crawlers read: /robots.txt, and the sitemap of the vacancies that have their page on this site."""
+"""What crawlers read: /robots.txt, and the sitemap of the vacancies that have their page on this
+site.
+"""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -25,8 +27,9 @@ _OPEN = '<?xml version="1.0" encoding="UTF-8"?>\n<{0} xmlns="http://www.sitemaps
 
 
 def pages(site: Site, *, at: datetime) -> VacancyQuerySet:
-    """The vacancies that have their page on `site` at the time `at`: public ones whose brand has no website
-    of its own for them, on the host of their brand."""
+    """The vacancies that have their page on `site` at the time `at`: public ones whose brand has no
+    website of its own for them, on the host of their brand.
+    """
     own = Q(brand=site.brand) if site.brand else Q()
     if settings.MULTI_BRANDING and not site.brand:
         own = Q(brand=None) | Q(brand__host="")
@@ -50,17 +53,26 @@ def robots(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def document(site: Site, name: str, brand: Brand | None, texts: Callable[[], Iterator[str]]) -> Document:
-    """Return the document `name` of the site, or of one brand, with the vacancies that are public now. Counts
-    for the rate limit: raises ProblemResponseError. Raises NotReadyError for a host that is not the whole
-    name in ALLOWED_HOSTS, or that with the port of the server, while PUBLIC_BASE_URL is unset: clients could
-    ask for any number of documents."""
+def document(
+    site: Site, name: str, brand: Brand | None, texts: Callable[[], Iterator[str]]
+) -> Document:
+    """Return the document `name` of the site, or of one brand, with the vacancies that are public
+    now. Counts for the rate limit: raises ProblemResponseError. Raises NotReadyError for a host
+    that is not the whole name in ALLOWED_HOSTS, or that with the port of the server, while
+    PUBLIC_BASE_URL is unset: clients could ask for any number of documents.
+    """
     interface = site.interface
     host = site.request.get_host().removesuffix(f":{site.request.META['SERVER_PORT']}")
     if not (settings.PUBLIC_BASE_URL or settings.DEBUG or host in settings.ALLOWED_HOSTS):
         raise NotReadyError
     interface.read_shortest_list()
-    key = name, site.url("/"), absolute(site.request, "/"), site.brand and site.brand.pk, brand and brand.pk
+    key = (
+        name,
+        site.url("/"),
+        absolute(site.request, "/"),
+        site.brand and site.brand.pk,
+        brand and brand.pk,
+    )
     until = partial(Vacancy.objects.next_change, after=interface.now)
     return Document(name.partition("-")[0], key, interface.now, until, texts)
 
@@ -73,7 +85,9 @@ def index(site: Site) -> HttpResponseBase:
         blocks = pages(site, at=site.interface.now).annotate(block=F("pk") / BLOCK).order_by()
         numbers = sorted({0, *blocks.values_list("block", flat=True).distinct()})
         yield _OPEN.format("sitemapindex")
-        yield from (_element("sitemap", site.url(reverse("site:sitemap", args=[each]))) for each in numbers)
+        yield from (
+            _element("sitemap", site.url(reverse("site:sitemap", args=[each]))) for each in numbers
+        )
         yield "</sitemapindex>\n"
 
     return document(site, "sitemap", None, texts).respond(site.request)
@@ -83,14 +97,20 @@ def index(site: Site) -> HttpResponseBase:
 def part(site: Site, number: int) -> HttpResponseBase:
     """Return the addresses of the vacancies whose ids begin at `number` times BLOCK."""
     first = number * BLOCK
-    rows = pages(site, at=site.interface.now).filter(pk__gte=first, pk__lt=first + BLOCK).order_by("pk")
+    rows = (
+        pages(site, at=site.interface.now)
+        .filter(pk__gte=first, pk__lt=first + BLOCK)
+        .order_by("pk")
+    )
     if number and not rows.exists():
         raise Http404
 
     def texts() -> Iterator[str]:
         yield _OPEN.format("urlset")
         if number == 0:
-            yield from (_element("url", site.url(path)) for path in _lists(site, site.interface.now))
+            yield from (
+                _element("url", site.url(path)) for path in _lists(site, site.interface.now)
+            )
         for row in rows.only("title", "updated_at", "publish_from"):
             yield _element("url", site.url(row.site_path), changed_at(row))
         yield "</urlset>\n"
@@ -104,7 +124,9 @@ def _lists(site: Site, at: datetime) -> Iterator[str]:
     if settings.MULTI_BRANDING and not site.brand:
         vacancies = Vacancy.objects.published(at=at).external().filter(brand=OuterRef("pk"))
         brands = Brand.objects.filter(Exists(vacancies), host="").exclude(slug="")
-        yield from (reverse("site:brand", args=[slug]) for slug in brands.values_list("slug", flat=True))
+        yield from (
+            reverse("site:brand", args=[slug]) for slug in brands.values_list("slug", flat=True)
+        )
 
 
 def _element(name: str, url: str, changed: datetime | None = None) -> str:

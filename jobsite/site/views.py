@@ -1,6 +1,7 @@
 """The pages of the career site: the list of vacancies, one vacancy, a brand.
 
-Caches share the pages: they have no cookie, no CSRF token, and nothing that depends on `Accept-Language`.
+Caches share the pages: they have no cookie, no CSRF token, and nothing that depends on
+`Accept-Language`.
 """
 
 from collections.abc import Callable, Iterable
@@ -107,7 +108,9 @@ def brand(site: Site, slug: str, language: str = "") -> HttpResponse:
     if site.brand not in (None, found):
         raise Http404
     site.path_in = lambda code: page_path("brand", code, slug=slug)
-    moved_to = host_url(found.host) + (page_path("jobs", language) if found.host else site.path_in(language))
+    moved_to = host_url(found.host) + (
+        page_path("jobs", language) if found.host else site.path_in(language)
+    )
     if moved_to != site.request.path:
         return _moved(site.request, moved_to)
     with translation.override(language):
@@ -116,8 +119,9 @@ def brand(site: Site, slug: str, language: str = "") -> HttpResponse:
 
 @career_page
 def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResponse:
-    """Show a vacancy. Around its texts, the page is in `language`, by default in that of the vacancy. 410 if
-    it is closed, 404 if it is unknown or was never public."""
+    """Show a vacancy. Around its texts, the page is in `language`, by default in that of the
+    vacancy. 410 if it is closed, 404 if it is unknown or was never public.
+    """
     interface = site.interface
     try:
         item = interface.get(f"/v1/vacancies/{pk}")["data"]
@@ -132,9 +136,12 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
         raise Http404
     base, site.path_in = "" if site.brand else row.site_base, row.path_in
     language = language or supported(row.shown_language)
-    if base or site.request.path_info != site.path_in(language):  # another slug, or zeros before the id
+    # Another slug, or zeros before the id.
+    if base or site.request.path_info != site.path_in(language):
         return _moved(site.request, base + site.path_in(language))
-    site.query = with_query("", **{name: site.request.GET.get(name, "") for name in ("source", BACK)})
+    site.query = with_query(
+        "", **{name: site.request.GET.get(name, "") for name in ("source", BACK)}
+    )
     with translation.override(language):
         shown = ShownItem(item)
         apply_page = _apply_page(site, interface, pk)
@@ -155,7 +162,9 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
                 language=item["language"],
             ),
             "posting": jsonld.script(posting) if posting else "",
-            "brand_path": page_path("brand", language, slug=row.shown_brand.slug) if row.shown_brand else "",
+            "brand_path": page_path("brand", language, slug=row.shown_brand.slug)
+            if row.shown_brand
+            else "",
             "canonical": item["url"],
         }
         return interface.cache(respond(site, "vacancy.html", context))
@@ -167,7 +176,8 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
     filters = Filters(request.GET, request.path)
     own = [(filter_name(Fact.BRAND), brand.slug)] if brand else []
     if own and (others := [pair for pair in filters.given if pair[0] == own[0][0]]):
-        return HttpResponseRedirect(filters.without(*others[0]))  # the list of one brand shows no other
+        # The list of one brand shows no other.
+        return HttpResponseRedirect(filters.without(*others[0]))
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
         facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
@@ -203,22 +213,35 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "alternates": _alternates(site),
         "share": _share_of_list(site, heading, brand),
         "is_indexed": filters.is_indexed and bool(found["data"]),
-        "alert": _with(page_path("alerts", translation.get_language()), [*filters.alert_query, *own]),
+        "alert": _with(
+            page_path("alerts", translation.get_language()), [*filters.alert_query, *own]
+        ),
     }
     return interface.cache(respond(site, "list.html", context))
 
 
 def _share_of_list(site: Site, heading: str, brand: Brand | None) -> dict[str, Any]:
     text = visible_text(brand.description) if brand else ""
-    text = text or _("Current vacancies of %(brand)s") % {"brand": brand.name if brand else site.name}
-    return share(site, title=heading, description=text, image="", language=translation.get_language())
+    text = text or _("Current vacancies of %(brand)s") % {
+        "brand": brand.name if brand else site.name
+    }
+    return share(
+        site, title=heading, description=text, image="", language=translation.get_language()
+    )
 
 
-def _items(site: Site, found: list[JsonObject], source: str = "", back: str = "") -> list[ShownItem]:
-    """Return the items of a list. Their links keep the active language, the source of the visitor and, on
-    this site, the query of the list, `back`."""
+def _items(
+    site: Site, found: list[JsonObject], source: str = "", back: str = ""
+) -> list[ShownItem]:
+    """Return the items of a list. Their links keep the active language, the source of the visitor
+    and, on this site, the query of the list, `back`.
+    """
     columns = ("title", "language", "audience", "brand")
-    rows = Vacancy.objects.select_related("brand").only(*columns).in_bulk([item["id"] for item in found])
+    rows = (
+        Vacancy.objects.select_related("brand")
+        .only(*columns)
+        .in_bulk([item["id"] for item in found])
+    )
     items = []
     for item in found:
         row = rows.get(item["id"])  # it may have been deleted meanwhile
@@ -229,8 +252,9 @@ def _items(site: Site, found: list[JsonObject], source: str = "", back: str = ""
 
 
 def _similar(site: Site, row: Vacancy) -> list[ShownItem]:
-    """Return a few vacancies of the category of `row` that are near it, else of the category, else near it.
-    The list decides who sees them, and how long the page is valid."""
+    """Return a few vacancies of the category of `row` that are near it, else of the category, else
+    near it. The list decides who sees them, and how long the page is valid.
+    """
     by_keyword: dict[str, list[str]] = {Keyword.FUNCTIONGROUP: [], Keyword.REGIONS: []}
     options = FilterOption.objects.filter(vacancies=row, filter__keyword__in=by_keyword)
     for keyword, value in options.values_list("filter__keyword", "value"):
@@ -246,8 +270,9 @@ def _similar(site: Site, row: Vacancy) -> list[ShownItem]:
 
 
 def _way_back(site: Site) -> str:
-    """Return the list from which a visitor came to a vacancy, in the active language. Only its parameters are
-    taken from the request, so that it leads to no other site."""
+    """Return the list from which a visitor came to a vacancy, in the active language. Only its
+    parameters are taken from the request, so that it leads to no other site.
+    """
     return Filters(QueryDict(site.request.GET.get(BACK, "")), site.jobs_path).here()
 
 
@@ -272,8 +297,9 @@ def theme(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 
 def _closed(site: Site, interface: Interface, pk: int, language: str) -> HttpResponse:
-    """Show in `language`, or in that of the vacancy, that it is closed, without its title, and current ones
-    of its brand."""
+    """Show in `language`, or in that of the vacancy, that it is closed, without its title, and
+    current ones of its brand.
+    """
     closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
     if closed is None or not site.shows(closed):
         raise Http404
@@ -287,7 +313,9 @@ def _closed(site: Site, interface: Interface, pk: int, language: str) -> HttpRes
         return respond(site, "closed.html", context, status=410)
 
 
-def respond(site: Site, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+def respond(
+    site: Site, template: str, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
     """Return a page in the active language."""
     context = {**context, "site": site, "status": status}
     response = render(site.request, f"site/{template}", context, status=status)
@@ -305,8 +333,9 @@ def _with(path: str, query: Iterable[tuple[str, str]]) -> str:
 
 
 def _moved(request: HttpRequest, url: str) -> HttpResponse:
-    """Lead to `url` with the query of the request. Without an age, browsers keep this for good: when a title
-    or a host changes back, they would go round in circles."""
+    """Lead to `url` with the query of the request. Without an age, browsers keep this for good:
+    when a title or a host changes back, they would go round in circles.
+    """
     query = request.META.get("QUERY_STRING", "")
     response = HttpResponsePermanentRedirect(f"{url}?{query}" if query else url)
     response["Cache-Control"] = f"public, max-age={settings.PUBLIC_MAX_AGE}"
@@ -314,7 +343,9 @@ def _moved(request: HttpRequest, url: str) -> HttpResponse:
 
 
 def _apply_page(site: Site, interface: Interface, pk: int) -> str:
-    """Return the path of the page to apply, which gets to know where the visitor comes from, or ""."""
+    """Return the path of the page to apply, which gets to know where the
+    visitor comes from, or "".
+    """
     if not (settings.APPLY_PAGES and interface.takes_applications(pk)):
         return ""
     parameters = {"source": given_source(site.request.GET), "language": translation.get_language()}

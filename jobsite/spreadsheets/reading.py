@@ -1,4 +1,6 @@
-"""Uploaded spreadsheets as rows of text. What cannot be read is refused with the reason and a remedy."""
+"""Uploaded spreadsheets as rows of text.
+What cannot be read is refused with the reason and a remedy.
+"""
 
 import csv
 import io
@@ -62,29 +64,39 @@ class Formula(str):
 class ErrorValue(Formula):
     """A cell whose value the spreadsheet program cannot calculate, show or keep."""
 
-    reason = gettext_lazy("An error, a percentage or a rounded number. Write the value, or leave it empty.")
+    reason = gettext_lazy(
+        "An error, a percentage or a rounded number. Write the value, or leave it empty."
+    )
 
 
 class Formatted(str):
-    """A number, date or boolean that the sheet shows in another form: no text, it would change silently."""
+    """A number, date or boolean that the sheet shows in another form:
+    no text, it would change silently.
+    """
 
     reason = gettext_lazy("The spreadsheet shows this in another form. Format the cell as text.")
 
 
 def read(file: UploadedFile, *, rows_max: int, notes: list[str] | None = None) -> list[Row]:
-    """Return the rows of a CSV or XLSX file that are not empty. Dates are as in an export (`as_text`). Of a
-    workbook, the first visible sheet is read, with hidden rows; `notes` receives its name if there are more.
+    """Return the rows of a CSV or XLSX file that are not empty. Dates are as in an export
+    (`as_text`). Of a workbook, the first visible sheet is read, with hidden rows; `notes` receives
+    its name if there are more.
 
     Raise SpreadsheetError if it is too large, has more than `rows_max` rows, or is something else.
     """
     if (file.size or 0) > FILE_MAX:
         raise SpreadsheetError(
-            _("The file is larger than %(size)d MB. Split it into several files.") % {"size": FILE_MAX >> 20}
+            _("The file is larger than %(size)d MB. Split it into several files.")
+            % {"size": FILE_MAX >> 20}
         )
     content = file.read()
     if not content.strip():
         raise SpreadsheetError(_("The file is empty."))
-    rows = _xlsx(content, [] if notes is None else notes) if content.startswith(b"PK") else _csv(content)
+    rows = (
+        _xlsx(content, [] if notes is None else notes)
+        if content.startswith(b"PK")
+        else _csv(content)
+    )
     found = list(islice(_filled(rows), rows_max + 2))
     if not found:
         raise SpreadsheetError(_("The file is empty."))
@@ -97,15 +109,18 @@ def read(file: UploadedFile, *, rows_max: int, notes: list[str] | None = None) -
 def _filled(rows: Iterator[Row]) -> Iterator[Row]:
     for count, (number, row) in enumerate(rows, 1):
         if count > ROWS_MAX:
-            text = _("The file has more than %(count)d rows, empty ones included. Delete the empty rows.")
+            text = _(
+                "The file has more than %(count)d rows, empty ones included. Delete the empty rows."
+            )
             raise SpreadsheetError(text % {"count": ROWS_MAX})
         if any(row):
             yield number, row
 
 
 def normalised(text: str) -> str:
-    """Return `text` without what spreadsheets change: line ends, spaces around it, and the apostrophes that
-    keep an exported text from being calculated."""
+    """Return `text` without what spreadsheets change: line ends, spaces around it, and the
+    apostrophes that keep an exported text from being calculated.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     return APOSTROPHE.sub(r"\1", text)
 
@@ -123,8 +138,12 @@ def _of_format(name: str) -> SpreadsheetError:
 def _csv(content: bytes) -> Iterator[Row]:
     if content.startswith(b"\xd0\xcf\x11\xe0"):
         if "EncryptedPackage".encode("utf-16-le") in content:
-            raise SpreadsheetError(_("The file has a password. Remove the password, and save it again."))
-        raise SpreadsheetError(_("This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8."))
+            raise SpreadsheetError(
+                _("The file has a password. Remove the password, and save it again.")
+            )
+        raise SpreadsheetError(
+            _("This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8.")
+        )
     if begin := _OTHER_FORMAT.match(content):
         raise _of_format(begin[1].decode().upper())
     try:
@@ -132,7 +151,10 @@ def _csv(content: bytes) -> Iterator[Row]:
         text = content.decode(encoding).removeprefix(BOM)
     except UnicodeDecodeError as error:
         raise SpreadsheetError(
-            _("This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV UTF-8”.")
+            _(
+                "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV "
+                "UTF-8”."
+            )
         ) from error
     if "\0" in text:
         raise SpreadsheetError(_("This is not a CSV or XLSX file."))
@@ -141,13 +163,17 @@ def _csv(content: bytes) -> Iterator[Row]:
     if stated := re.fullmatch(r"sep=(.)\s*", first):  # a line for Excel
         delimiter, text, number = stated[1], rest, 2
     else:
-        delimiter = max(",;\t", key=first.count)  # Excel writes ";" where the comma is the decimal sign
+        # Excel writes ";" where the comma is the decimal sign.
+        delimiter = max(",;\t", key=first.count)
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         for number, row in enumerate(rows, number):  # noqa: B020 - starts there
             yield number, [_checked(cell) for cell in _limited(number, row)]
     except (csv.Error, ValueError) as error:
-        text = _("Row %(number)d cannot be read: %(reason)s.") % {"number": number + 1, "reason": error}
+        text = _("Row %(number)d cannot be read: %(reason)s.") % {
+            "number": number + 1,
+            "reason": error,
+        }
         raise SpreadsheetError(text) from error
 
 
@@ -166,14 +192,26 @@ def _xlsx(content: bytes, notes: list[str]) -> Iterator[Row]:
     except SpreadsheetError:
         raise
     except (
-        zipfile.BadZipFile, zlib.error, InvalidFileException, LookupError, OSError, SyntaxError, TypeError,
-        ValueError, AttributeError, RuntimeError, EOFError, lzma.LZMAError,
-    ) as error:  # fmt: skip
+        zipfile.BadZipFile,
+        zlib.error,
+        InvalidFileException,
+        LookupError,
+        OSError,
+        SyntaxError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RuntimeError,
+        EOFError,
+        lzma.LZMAError,
+    ) as error:
         raise SpreadsheetError(not_xlsx) from error
 
 
 def _check_parts(content: bytes) -> None:
-    """Raise SpreadsheetError if reading the parts of an XLSX file would cost far more than sending it."""
+    """Raise SpreadsheetError if reading the parts of an XLSX file would cost far more than sending
+    it.
+    """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
         for name in _OTHER_PARTS.keys() & {part.filename for part in parts}:
@@ -195,7 +233,9 @@ def _check_parts(content: bytes) -> None:
 
 
 class _Parser(WorkSheetParser):
-    """openpyxl would translate a shared formula to each of its cells. We only need to know that it is one."""
+    """openpyxl would translate a shared formula to each of its cells.
+    We only need to know that it is one.
+    """
 
     def parse_cell(self, element: Any) -> Cell:
         cell: Cell = super().parse_cell(element)
@@ -207,12 +247,15 @@ class _Parser(WorkSheetParser):
 
 
 class _Archive(zipfile.ZipFile):
-    """The parts of an XLSX file. openpyxl makes objects of those that it reads as a whole, which is slow. It
-    knows the namespaces of ISO/IEC 29500-4, not those of "Strict Open XML"."""
+    """The parts of an XLSX file. openpyxl makes objects of those that it reads as a whole, which is
+    slow. It knows the namespaces of ISO/IEC 29500-4, not those of "Strict Open XML".
+    """
 
     def open(self, name: str | zipfile.ZipInfo, *args: Any, **kwargs: Any) -> Any:
         with super().open(name, *args, **kwargs) as part:
-            return io.BytesIO(_STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", part.read()))
+            return io.BytesIO(
+                _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/\2", part.read())
+            )
 
     def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
         content = super().read(name, pwd)
@@ -222,18 +265,24 @@ class _Archive(zipfile.ZipFile):
 
 
 def _formats(archive: zipfile.ZipFile) -> list[str]:
-    """Return the number format of each style. openpyxl refuses a file whose styles lack something else."""
+    """Return the number format of each style.
+    openpyxl refuses a file whose styles lack something else.
+    """
     if ARC_STYLE not in archive.namelist():
         return []
     root, main = fromstring(archive.read(ARC_STYLE)), f"{{{SHEET_MAIN_NS}}}"
-    own = {each.get("numFmtId"): each.get("formatCode") for each in root.iterfind(f"{main}numFmts/")}
+    own = {
+        each.get("numFmtId"): each.get("formatCode") for each in root.iterfind(f"{main}numFmts/")
+    }
     ids = (each.get("numFmtId", "0") for each in root.iterfind(f"{main}cellXfs/"))
     return [own.get(each) or BUILTIN_FORMATS.get(int(each), "General") for each in ids]
 
 
 def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[Cell]]]:
-    """Yield the number and the cells of the rows in the first visible sheet. `load_workbook` would read all
-    of a sheet without a stated size, and `iter_rows` would add the rows that are not in the file."""
+    """Yield the number and the cells of the rows in the first visible sheet. `load_workbook` would
+    read all of a sheet without a stated size, and `iter_rows` would add the rows that are not in
+    the file.
+    """
     reader = ExcelReader(io.BytesIO(content), read_only=True, keep_links=False)
     reader.archive = archive = _Archive(io.BytesIO(content))
     reader.read_manifest()
@@ -244,7 +293,9 @@ def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[C
     visible = [each for each in sheets if each[0].state == "visible"]
     (sheet, target), *others = visible or sheets
     if others:
-        notes.append(_("The file has several sheets. Only “%(name)s” was read.") % {"name": sheet.name})
+        notes.append(
+            _("The file has several sheets. Only “%(name)s” was read.") % {"name": sheet.name}
+        )
     parser = _Parser(archive.open(target), reader.shared_strings, epoch=reader.wb.epoch)
     parser.number_formats = formats = _formats(archive)
     parser.date_formats = {n for n, each in enumerate(formats) if is_date_format(each)}
@@ -278,7 +329,9 @@ def _text(cell: Cell) -> str:
 
 
 def _number(value: float, form: str) -> str:
-    """Return a number as the spreadsheet shows it in the format `form`, as far as that is a plain number."""
+    """Return a number as the spreadsheet shows it in the format `form`, as far as that is a plain
+    number.
+    """
     if abs(value) >= EXACT_MAX or "%" in form:
         return ErrorValue(f"{value:g}")
     # a spreadsheet calculates with 15 digits: 0.30000000000000004 is 0.3

@@ -27,11 +27,17 @@ class _Line:
 
 def local(at: datetime | None) -> datetime | str:
     """Return `at` in the site's time zone, as a cell; "" for None."""
-    return at.astimezone(timezone.get_default_timezone()).replace(tzinfo=None, microsecond=0) if at else ""
+    return (
+        at.astimezone(timezone.get_default_timezone()).replace(tzinfo=None, microsecond=0)
+        if at
+        else ""
+    )
 
 
 def as_text(cell: Cell) -> str:
-    """Return the cell as text. Dates are in a form that spreadsheets sort and recognise: 2026-11-22."""
+    """Return the cell as text. Dates are in a form that spreadsheets sort and recognise:
+    2026-11-22.
+    """
     return f"{cell:%Y-%m-%d %H:%M:%S}" if isinstance(cell, datetime) else str(cell)
 
 
@@ -51,7 +57,9 @@ def csv_lines(batches: Batches) -> Iterator[str]:
 
 
 def xlsx_bytes(batches: Batches) -> bytes:
-    """Return the XLSX file. It is made in memory: temporary files would be left behind by a crash."""
+    """Return the XLSX file. It is made in memory:
+    temporary files would be left behind by a crash.
+    """
     file = BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with xlsxwriter.Workbook(file, options) as book:

@@ -1,5 +1,6 @@
-"""Formats of dates on pages, in the active language. `jobsite/locale/*/formats.py` define them, also for
-templates and for pages of Django."""
+"""Formats of dates on pages, in the active language. `jobsite/locale/*/formats.py` define them,
+also for templates and for pages of Django.
+"""
 
 from datetime import date, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,9 +17,10 @@ def format_datetime(at: datetime) -> str:
 
 
 def format_period(start: datetime, end: datetime, zone: str) -> str:
-    """Return when a meeting is, in the time zone `zone`: day, begin, end, zone and offset, as "Tuesday 3 Mar
-    2026, 10:00-11:00 (Europe/Brussels, UTC+1)"; both offsets if the clocks change meanwhile. A zone that
-    this machine does not know is shown as UTC."""
+    """Return when a meeting is, in the time zone `zone`: day, begin, end, zone and offset, as
+    "Tuesday 3 Mar 2026, 10:00-11:00 (Europe/Brussels, UTC+1)"; both offsets if the clocks change
+    meanwhile. A zone that this machine does not know is shown as UTC.
+    """
     try:
         first, last = (at.astimezone(ZoneInfo(zone)) for at in (start, end))
     except (OSError, ValueError, ZoneInfoNotFoundError):

@@ -1,7 +1,9 @@
-"""Job titles that name one gender only, as patterns that both databases know: without \\b and look-around.
+"""Job titles that name one gender only, as patterns that both databases know: without \\b and
+look-around.
 
-The words are trades whose form names a gender. Dutch uses the masculine form for everybody, so only feminine
-forms and words with -man are listed. Words that are English, too, such as Manager, are left out.
+The words are trades whose form names a gender. Dutch uses the masculine form for everybody, so only
+feminine forms and words with -man are listed. Words that are English, too, such as Manager, are
+left out.
 """
 
 import json
@@ -28,8 +30,8 @@ ONE_GENDER = {
 ONE_GENDER["fr"] = f"(^|[^a-zà-ÿÀ-Þ]){ONE_GENDER['fr']}"
 _MEN, _WOMEN = "(er|eur|ien|ant|é)s?", "(euse|rice|ère|enne|ante|ée)s?"
 _END = "([^a-zà-ÿÀ-Þ]|$)"
-# "(m/w/d)", "h/f", "mwd", "Verkäufer/in", "Directeur / Directrice", "Leiter:in", "Kassier(ster)", "(gn)",
-# "Koch (Mensch)", "Verkäufer und Verkäuferin", "Vendeuse, vendeur"
+# "(m/w/d)", "h/f", "mwd", "Verkäufer/in", "Directeur / Directrice", "Leiter:in", "Kassier(ster)",
+# "(gn)", "Koch (Mensch)", "Verkäufer und Verkäuferin", "Vendeuse, vendeur"
 BOTH_GENDERS = (
     rf"{_LETTER}[:*_·•.]{_LETTER}|{_LETTER} ?[/|] ?-?{_LETTER}|{_LETTER}\(-?{_LETTER}+\)"
     r"|\([a-z] ?[,;] ?[a-z]|\(([mwfvhdx]{2,4}|gn.?|[x*])\)"

@@ -32,7 +32,8 @@ _CLEANER = nh3.Cleaner(
     link_rel=None,
 )
 
-# Parses like a browser and writes well-formed HTML for `tables_to_lists`. _CLEANER cleans the output of that.
+# Parses like a browser and writes well-formed HTML for `tables_to_lists`. _CLEANER cleans the
+# output of that.
 _WITH_TABLES = nh3.Cleaner(
     tags=TAGS | TABLE,
     clean_content_tags=DROPPED_WITH_CONTENT,
@@ -45,8 +46,9 @@ _WITH_TABLES = nh3.Cleaner(
 ROUNDS = 10
 LENGTH_MAX = 100_000  # characters of a text that somebody writes, with its markup
 DEPTH_MAX = 50  # elements in each other
-# A parser compares each tag with the open elements, and opens <b> and the like again in each paragraph. So it
-# takes quadratic time, except for this many tags. More tags must be well nested (`is_bounded`).
+# A parser compares each tag with the open elements, and opens <b> and the like again in each
+# paragraph. So it takes quadratic time, except for this many tags. More tags must be well nested
+# (`is_bounded`).
 UNNESTED_MAX = 300
 _MARKUP = re.compile("<[^<>]*>")
 _TAG = re.compile(
@@ -55,12 +57,40 @@ _TAG = re.compile(
 )
 _VOID = {"br", "img", "col", "wbr"}
 _INLINE = TAGS - BLOCKS | {
-    "span", "font", "small", "big", "sub", "sup", "s", "strike", "del", "ins", "code", "tt",
-}  # fmt: skip
-_KNOWN = _INLINE | BLOCKS | TABLE | {
-    "div", "section", "article", "header", "footer", "main", "aside", "figure", "figcaption", "h1", "h6",
-    "pre", "center", "address",
-}  # fmt: skip
+    "span",
+    "font",
+    "small",
+    "big",
+    "sub",
+    "sup",
+    "s",
+    "strike",
+    "del",
+    "ins",
+    "code",
+    "tt",
+}
+_KNOWN = (
+    _INLINE
+    | BLOCKS
+    | TABLE
+    | {
+        "div",
+        "section",
+        "article",
+        "header",
+        "footer",
+        "main",
+        "aside",
+        "figure",
+        "figcaption",
+        "h1",
+        "h6",
+        "pre",
+        "center",
+        "address",
+    }
+)
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 _CELLS = ("td", "th", "caption")
 _ENDED_BY_THE_NEXT = ("p", "li")
@@ -77,7 +107,8 @@ class CleanHtml(str):
 
 
 def is_bounded(html: str) -> bool:
-    """Whether `html` is parsed in linear time: it has few tags, or they are well nested and not deep.
+    """Whether `html` is parsed in linear time: it has few tags, or they are well nested and not
+    deep.
 
     Only the end tags of <p> and <li> may be missing.
     """
@@ -94,7 +125,9 @@ def is_bounded(html: str) -> bool:
         if name not in _KNOWN:
             return False
         if name not in _INLINE:
-            while opened and opened[-1] in _ENDED_BY_THE_NEXT and not (tag[1] and opened[-1] == name):
+            while (
+                opened and opened[-1] in _ENDED_BY_THE_NEXT and not (tag[1] and opened[-1] == name)
+            ):
                 if opened[-1] == "li" and not tag[1] and name != "li":
                     break  # a paragraph or list in an item
                 opened.pop()
@@ -107,11 +140,14 @@ def is_bounded(html: str) -> bool:
             opened.append(name)
             if len(opened) > DEPTH_MAX:
                 return False
-    return tags == marks  # else something only looks like a tag, or is one that is written in another way
+    # Else something only looks like a tag, or is one that is written in another way.
+    return tags == marks
 
 
 def _may_begin(name: str, opened: list[str]) -> bool:
-    """Whether a parser neither moves `name` nor ends elements before it that `is_bounded` does not end."""
+    """Whether a parser neither moves `name` nor ends elements before it that `is_bounded` does not
+    end.
+    """
     around = opened[-1] if opened else ""
     if (name in TABLE and name != "table") != (around in TABLE and around not in _CELLS):
         return False
@@ -125,19 +161,23 @@ def _may_begin(name: str, opened: list[str]) -> bool:
 def check_size(html: str) -> None:
     """Raise ValidationError if `html` is too long, or has more markup than `sanitise` keeps."""
     if len(html) > LENGTH_MAX:
-        text = _("The text has %(count)d characters with its formatting. At most %(most)d are allowed.")
+        text = _(
+            "The text has %(count)d characters with its formatting. At most %(most)d are allowed."
+        )
         raise ValidationError(text % {"count": len(html), "most": LENGTH_MAX})
     if not is_bounded(html):
         text = _(
-            "The formatting of the text is nested more than %(depth)d levels deep, or has more than %(tags)d "
+            "The formatting of the text is nested more than %(depth)d levels deep, or has more "
+            "than %(tags)d "
             "tags that are not well nested."
         )
         raise ValidationError(text % {"depth": DEPTH_MAX, "tags": UNNESTED_MAX})
 
 
 def sanitise(html: str) -> CleanHtml:
-    """Return `html` with the allowed markup only: tables become lists. Without visible text, return "". Of
-    markup that `check_size` refuses, only the text is kept."""
+    """Return `html` with the allowed markup only: tables become lists. Without visible text, return
+    "". Of markup that `check_size` refuses, only the text is kept.
+    """
     if isinstance(html, CleanHtml):
         return html
     if not is_bounded(html):
@@ -146,7 +186,8 @@ def sanitise(html: str) -> CleanHtml:
     if HAS_TABLE.search(html):
         html = tables_to_lists(_WITH_TABLES.clean(html))
     clean = _CLEANER.clean(html)
-    for _round in range(ROUNDS):  # one round can produce markup that needs another, e.g. a table in a link
+    # One round can produce markup that needs another, e.g. a table in a link.
+    for _round in range(ROUNDS):
         before, clean = clean, _CLEANER.clean(clean)
         if clean == before:
             break
@@ -185,7 +226,8 @@ _BULLET = "\u2022 "
 class _LineCollector(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.lines: list[list[str]] = [[]]  # lists of pieces: concatenating strings would be quadratic
+        # Lists of pieces: concatenating strings would be quadratic.
+        self.lines: list[list[str]] = [[]]
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         if tag == "li":

@@ -11,7 +11,14 @@ from urllib.parse import urlsplit
 
 import nh3
 
-from jobsite.text.html import DROPPED_WITH_CONTENT, TAGS, CleanHtml, is_bounded, sanitise, visible_text
+from jobsite.text.html import (
+    DROPPED_WITH_CONTENT,
+    TAGS,
+    CleanHtml,
+    is_bounded,
+    sanitise,
+    visible_text,
+)
 from jobsite.text.html_tables import ATTRIBUTES, HAS_TABLE, TABLE, Attributes
 
 MEDIA = {"video", "audio", "iframe", "embed", "object"}
@@ -20,7 +27,8 @@ VOID = {"br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "t
 UNESCAPE_ROUNDS = 3
 
 _HAS_MEDIA = re.compile(rf"<(?:{'|'.join(sorted(MEDIA))})\b", re.IGNORECASE)
-# Parses like a browser and writes well-formed HTML for _Converter. `sanitise` cleans the output of that.
+# Parses like a browser and writes well-formed HTML for _Converter. `sanitise` cleans the output of
+# that.
 _NORMALISER = nh3.Cleaner(
     tags=TAGS | MEDIA | MEDIA_PARTS | TABLE,
     clean_content_tags=DROPPED_WITH_CONTENT - MEDIA,
@@ -36,7 +44,8 @@ _VISIBLE_TAG = re.compile(
 )
 # Elements whose content is not HTML, or is not parsed.
 OPAQUE = DROPPED_WITH_CONTENT | {"noembed", "noframes", "plaintext", "textarea", "title", "xmp"}
-# An element of HTML, an end tag or a comment. "<jean@example.org>", "< 3000" and "<vector>" are text.
+# An element of HTML, an end tag or a comment. "<jean@example.org>", "< 3000" and "<vector>" are
+# text.
 MARKUP = re.compile(
     r"</[a-z]|<!--|<!doctype\b|<(?:abbr|address|article|aside|audio|big|blockquote|body|button|caption|center|cite"
     r"|code|d[dlt]|del|div|em|embed|figure|font|footer|form|h[1-6r]|head|header|html|iframe|img|input|ins|label|li"
@@ -45,8 +54,12 @@ MARKUP = re.compile(
     r"(?=[\s/>])",
     re.IGNORECASE,
 )
-_BLOCK = re.compile(r"</?(?:p|br|div|ul|ol|li|h[1-6]|blockquote|table|pre|section|article)\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"<((?:mailto:)?[^\s<>/@\"']+@[^\s<>@\"']+|https?://[^\s<>\"']+)>", re.IGNORECASE)
+_BLOCK = re.compile(
+    r"</?(?:p|br|div|ul|ol|li|h[1-6]|blockquote|table|pre|section|article)\b", re.IGNORECASE
+)
+_ADDRESS = re.compile(
+    r"<((?:mailto:)?[^\s<>/@\"']+@[^\s<>@\"']+|https?://[^\s<>\"']+)>", re.IGNORECASE
+)
 _LINE_END = re.compile(r"\r\n|[\r\v\f\x85\u2028\u2029]")
 _OPAQUE_TAG = re.compile(rf"<({'|'.join(sorted(OPAQUE))})\b", re.IGNORECASE)
 _TAG = re.compile(r"<([a-z][^\s/<>]*)", re.IGNORECASE)
@@ -68,15 +81,17 @@ class Alteration:
 def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
     """Return `html` with the allowed markup only, and the alterations.
 
-    Plain text becomes paragraphs and line breaks. Videos and other embedded content become links. `sanitise`
-    converts tables to lists, and removes everything else that is not allowed. Differences in notation
-    (`<br/>`, `&#39;`) are not alterations.
+    Plain text becomes paragraphs and line breaks. Videos and other embedded content become links.
+    `sanitise` converts tables to lists, and removes everything else that is not allowed.
+    Differences in notation (`<br/>`, `&#39;`) are not alterations.
     """
     if isinstance(html, CleanHtml):
         return html, []
     html = _LINE_END.sub("\n", html).replace("\0", "")
     if not is_bounded(html):
-        text = "only the text was kept: the tags are nested too deep, or too many are not well nested"
+        text = (
+            "only the text was kept: the tags are nested too deep, or too many are not well nested"
+        )
         return sanitise(html), [Alteration("markup_removed", text)]
     html, alterations = _marked_up(html)
     converted = html
@@ -88,7 +103,9 @@ def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
         alterations += converter.alterations()
     if count := len(HAS_TABLE.findall(html)):
         alterations.append(
-            Alteration("table_converted", f"replaced {count} <table> by a list, one item for each row")
+            Alteration(
+                "table_converted", f"replaced {count} <table> by a list, one item for each row"
+            )
         )
     clean = sanitise(converted)
     if clean != html:
@@ -100,8 +117,9 @@ def convert(html: str) -> tuple[CleanHtml, list[Alteration]]:
 
 
 def _marked_up(text: str) -> tuple[str, list[Alteration]]:
-    """Return `text` as HTML, and the alterations, if it is plain text. In HTML, keep addresses in angle
-    brackets, which a parser would take for a tag."""
+    """Return `text` as HTML, and the alterations, if it is plain text. In HTML, keep addresses in
+    angle brackets, which a parser would take for a tag.
+    """
     text = _ADDRESS.sub(r"&lt;\1&gt;", text)
     count = text.strip().count("\n")
     if MARKUP.search(text):
@@ -122,8 +140,8 @@ def _marked_up(text: str) -> tuple[str, list[Alteration]]:
 def is_escaped(html: str) -> bool:
     """Whether `html` shows tags to its readers because it was escaped twice.
 
-    A technical text may mention single elements ("the <video> element"). Escaped HTML has pairs of tags or,
-    if there are no real tags, paragraphs and line breaks.
+    A technical text may mention single elements ("the <video> element"). Escaped HTML has pairs of
+    tags or, if there are no real tags, paragraphs and line breaks.
     """
     if "&" not in html:
         return False
@@ -149,8 +167,10 @@ def unescaped(html: str) -> str:
 
 
 def without_entities(line: str) -> str:
-    """Return plain text with the characters that its HTML entities stand for: "R&D" for "R&amp;D". What is no
-    entity ("AT&T", "&copy") stays, and so does a line that would get tags. Spaces become plain ones."""
+    """Return plain text with the characters that its HTML entities stand for: "R&D" for "R&amp;D".
+    What is no entity ("AT&T", "&copy") stays, and so does a line that would get tags. Spaces become
+    plain ones.
+    """
     for _time in range(2):  # some sources escape twice
         text = _ENTITY.sub(_character, line)
         if len(_TAG_START.findall(text)) > len(_TAG_START.findall(line)):
@@ -224,7 +244,9 @@ class _Converter(HTMLParser):
         self.media = None
         if not media.address:
             return
-        link = f'<a href="{escape(media.address)}">{escape(media.title.strip() or media.address)}</a>'
+        link = (
+            f'<a href="{escape(media.address)}">{escape(media.title.strip() or media.address)}</a>'
+        )
         self.written.append(f" {link} " if self.open else f"<p>{link}</p>")
         self.links.append((media.tag, media.address))
 
@@ -265,7 +287,9 @@ class _Census(HTMLParser):
 
 
 def _well_formed(html: str) -> str:
-    """Return `html` as well-formed HTML with all its tags and attributes, except OPAQUE elements."""
+    """Return `html` as well-formed HTML with all its tags and attributes,
+    except OPAQUE elements.
+    """
     cleaner = nh3.Cleaner(
         tags={tag.lower() for tag in _TAG.findall(html)} - OPAQUE,
         clean_content_tags=DROPPED_WITH_CONTENT,

@@ -15,7 +15,9 @@ TABLE = {"table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr",
 Attributes = list[tuple[str, str | None]]  # of a tag, as HTMLParser passes them
 ATTRIBUTES = {"table": {"role"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
 MAX_REPEATED_LENGTH = (
-    60  # characters of a text that is repeated: repeating longer ones could multiply the size of a text
+    # Characters of a text that is repeated: repeating longer ones could multiply the size of a
+    # text.
+    60
 )
 SPAN_MAX = 50
 _TAG = re.compile("<[^>]*>")
@@ -25,8 +27,9 @@ Row = dict[int, tuple[str, str]]  # the text and the inner lists of a cell, by c
 
 
 def tables_to_lists(html: str) -> str:
-    """Return `html`, which is well-formed, with lists instead of tables. All text is kept. A table that only
-    places its content (one cell, or cells with headings) becomes its content."""
+    """Return `html`, which is well-formed, with lists instead of tables. All text is kept. A table
+    that only places its content (one cell, or cells with headings) becomes its content.
+    """
     converter = _Converter()
     converter.feed(html)
     converter.close()
@@ -81,9 +84,14 @@ class _Table:
     def html(self) -> str:
         caption = f"<p>{self.caption}</p>" if _words(self.caption) else ""
         filled = [cell for row in self.rows for cell in row if _words(cell.content)]
-        if self.is_layout or len(filled) < 2 or any(_HEADING.search(cell.content) for cell in filled):
+        if (
+            self.is_layout
+            or len(filled) < 2
+            or any(_HEADING.search(cell.content) for cell in filled)
+        ):
             return caption + "".join(
-                cell.content if _BLOCK.search(cell.content) else f"<p>{cell.content}</p>" for cell in filled
+                cell.content if _BLOCK.search(cell.content) else f"<p>{cell.content}</p>"
+                for cell in filled
             )
         items = "".join(f"<li>{item}</li>" for item in self._items() if _words(item))
         return f"{caption}<ul>{items}</ul>"
@@ -99,12 +107,18 @@ class _Table:
         return [_item(row, labels, is_pair=is_pair) for row in rows]
 
     def _labels(self) -> dict[int, str]:
-        """Return the headings in the first row, by column, or {} if it has other cells or long texts."""
+        """Return the headings in the first row, by column, or {} if it has other cells or long
+        texts.
+        """
         labels: dict[int, str] = {}
         column = 0
         for cell in self.rows[0]:
             name = _words(cell.text)
-            if cell.blocks or len(name) > MAX_REPEATED_LENGTH or not (self.has_head or cell.is_header):
+            if (
+                cell.blocks
+                or len(name) > MAX_REPEATED_LENGTH
+                or not (self.has_head or cell.is_header)
+            ):
                 return {}
             labels |= dict.fromkeys(range(column, column + cell.columns), name) if name else {}
             column += cell.columns
@@ -127,8 +141,12 @@ class _Table:
 
 
 def _item(row: Row, labels: dict[int, str], *, is_pair: bool) -> str:
-    """Return a row as one text: with the `labels` of its columns, else "name: value" if it `is_pair`."""
-    named = [(labels.get(column, ""), text) for column, (text, lists) in row.items() if text or lists]
+    """Return a row as one text: with the `labels` of its columns, else "name:
+    value" if it `is_pair`.
+    """
+    named = [
+        (labels.get(column, ""), text) for column, (text, lists) in row.items() if text or lists
+    ]
     if is_pair and not labels and all(text for _name, text in named) and len(named) == 2:
         (_, name), (_, value) = named
         text = f"{name} {value}" if _words(name).endswith(":") else f"{name}: {value}"

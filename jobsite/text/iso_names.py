@@ -8,12 +8,16 @@ from django.utils.translation import get_language
 
 
 def country_name(code: str, language: str | None = None) -> str:
-    """Return the name of the country `code` (ISO 3166-1) in `language`, by default the active one."""
+    """Return the name of the country `code` (ISO 3166-1) in `language`, by
+    default the active one.
+    """
     return locale(language).territories.get(code, code)
 
 
 def language_name(code: str, language: str | None = None) -> str:
-    """Return the name of the language `code` (ISO 639-1) in `language`, by default the active one."""
+    """Return the name of the language `code` (ISO 639-1) in `language`, by
+    default the active one.
+    """
     return locale(language).languages.get(code, code)
 
 

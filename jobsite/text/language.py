@@ -13,8 +13,9 @@ CONFIDENCE = 0.5  # with it, no text of tests/benchmarks/languages is taken for 
 
 
 def recognised_language(texts: Iterable[str]) -> str:
-    """Return the code of the supported language of HTML `texts`, or "" if they are in another one, in several
-    or too short. The first ones count most: only the beginning is read."""
+    """Return the code of the supported language of HTML `texts`, or "" if they are in another one,
+    in several or too short. The first ones count most: only the beginning is read.
+    """
     text = " ".join(visible_text(each[: 2 * READ]) for each in texts if each)
     language, _confidence = _identifier().classify(text[:READ])
     return language if language in dict(settings.LANGUAGES) else ""
@@ -22,8 +23,12 @@ def recognised_language(texts: Iterable[str]) -> str:
 
 @cache
 def _identifier() -> Any:
-    """Return the model, which takes half a second and 80 MB: only processes that need it load it."""
+    """Return the model, which takes half a second and 80 MB:
+    only processes that need it load it.
+    """
     # numpy and the model are slow to load
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True, min_confidence=CONFIDENCE)
+    return LanguageIdentifier.from_model_file(
+        MODEL_FILE, norm_probs=True, min_confidence=CONFIDENCE
+    )

@@ -14,7 +14,8 @@ def search_words(text: str) -> list[str]:
     words = visible(text.replace("\0", "")).split()
     if len(words) > WORDS_MAX or len(text) > LENGTH_MAX:
         message = _(
-            "Search for at most %(words_max)d words and %(length_max)d characters. This search has %(words)d "
+            "Search for at most %(words_max)d words and %(length_max)d characters. This search "
+            "has %(words)d "
             "words and %(length)d characters."
         )
         sizes = {"words": len(words), "length": len(text)}

@@ -1,5 +1,6 @@
-"""Texts of third-party packages that our catalogs translate. django-unfold has no catalog at all, and
-Django's lacks some texts in some languages. `LOCALE_PATHS` gives our translations precedence."""
+"""Texts of third-party packages that our catalogs translate. django-unfold has no catalog at all,
+and Django's lacks some texts in some languages. `LOCALE_PATHS` gives our translations precedence.
+"""
 
 from django.utils.translation import gettext_noop as _
 from django.utils.translation import ngettext_lazy
@@ -31,7 +32,8 @@ UNFOLD = [
     _("Nothing matched your search"),
     _("Previous"),
     _(
-        "Raw passwords are not stored, so there is no way to see this user’s password, but you can change the"
+        "Raw passwords are not stored, so there is no way to see this user’s password, but you "
+        "can change the"
         ' password using <a href="{}" class="text-primary-600 dark:text-primary-500">this form</a>.'
     ),
     _("Recent searches"),
@@ -88,7 +90,8 @@ DJANGO = [
     _("Set password"),
     _("Set password: %s"),
     _(
-        "Whether the user will be able to authenticate using a password or not. If disabled, they may still"
+        "Whether the user will be able to authenticate using a password or not. If disabled, "
+        "they may still"
         " be able to authenticate using other backends, such as Single Sign-On or LDAP."
     ),
     ngettext_lazy(

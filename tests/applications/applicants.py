@@ -12,12 +12,21 @@ from tests.applications.makers import make_file, make_stage, make_submission
 from tests.factories import make_vacancy
 
 ADDRESS = "mia@example.org"
-VALUES = {"first_name": "Mia", "experience": "yes", "where": "Ghent\nand <b>Leuven</b>", "cv": "cv.pdf"}
+VALUES = {
+    "first_name": "Mia",
+    "experience": "yes",
+    "where": "Ghent\nand <b>Leuven</b>",
+    "cv": "cv.pdf",
+}
 
 
-def make_anonymous(address: str = ADDRESS, *, stage: Stage | None = None, **columns: Any) -> Application:
-    """Create an application from `address` that came through a form an hour ago, with a CV. It belongs to no
-    account, unless `user` is given. Its address is confirmed, unless `verified_at` is None."""
+def make_anonymous(
+    address: str = ADDRESS, *, stage: Stage | None = None, **columns: Any
+) -> Application:
+    """Create an application from `address` that came through a form an hour ago, with a CV. It
+    belongs to no account, unless `user` is given. Its address is confirmed, unless `verified_at` is
+    None.
+    """
     at = timezone.now() - timedelta(hours=1)
     defaults: dict[str, Any] = {
         "vacancy": columns.get("vacancy") or make_vacancy(),

@@ -31,7 +31,9 @@ _numbers = count(1)
 
 
 def make_user(name: str = "", **values: Any) -> User:
-    return User.objects.create_user(name or f"applicant{next(_numbers)}", password=PASSWORD, **values)
+    return User.objects.create_user(
+        name or f"applicant{next(_numbers)}", password=PASSWORD, **values
+    )
 
 
 def make_token(user: User, lifetime: timedelta = timedelta(days=30)) -> str:
@@ -51,7 +53,9 @@ def signed_in(user: User) -> Client:
 
 
 def make_stage(name: str = "", *, embargo_days: int = 0, **labels: str) -> Stage:
-    """A stage whose applicants read `labels` (en="...", nl="..."), by default a status of its own."""
+    """A stage whose applicants read `labels` (en="...", nl="..."), by default
+    a status of its own.
+    """
     name = name or f"Stage {next(_numbers)}"
     labels = labels or {"en": f"Status of {name}"}
     status = Status.objects.create(**{f"label_{code}": text for code, text in labels.items()})
@@ -59,8 +63,9 @@ def make_stage(name: str = "", *, embargo_days: int = 0, **labels: str) -> Stage
 
 
 def stage_of_kind(kind: str) -> Stage:
-    """The initial stage of `kind`. The flush after a live-server test deletes the rows of the migration, so a
-    missing stage is created."""
+    """The initial stage of `kind`. The flush after a live-server test deletes the rows of the
+    migration, so a missing stage is created.
+    """
     stage = Stage.objects.filter(kind=kind).first()
     if stage is None:
         stage = make_stage(kind.title(), en=kind.title())
@@ -107,7 +112,9 @@ SECTIONS: list[dict[str, Any]] = [
         "description": None,
         "fields": [
             _field(
-                "experience", "radio-group", "Do you have experience?",
+                "experience",
+                "radio-group",
+                "Do you have experience?",
                 options=[
                     {"name": "experience", "value": "yes", "label": "Yes, I have"},
                     {"name": "experience", "value": "no", "label": "No"},
@@ -118,7 +125,7 @@ SECTIONS: list[dict[str, Any]] = [
             _field("privacy_consent", "checkbox", "I agree.", version=3),
         ],
     },
-]  # fmt: skip
+]
 
 
 def make_submission(
@@ -149,4 +156,6 @@ def make_file(
     if content is not None:
         private_files.write(path, [content])
         defaults |= {"size": len(content), "sha256": sha256(content).hexdigest()}
-    return SubmissionFile.objects.create(submission=submission, original_name=name, **defaults | columns)
+    return SubmissionFile.objects.create(
+        submission=submission, original_name=name, **defaults | columns
+    )

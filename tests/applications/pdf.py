@@ -14,7 +14,9 @@ ACTIONS = (
 
 
 def pdf(*texts: str, catalog: bytes = b"", page: bytes = b"", trailer: bytes = b"") -> bytes:
-    """Return a PDF with a page for each of `texts`, in ASCII. The others add to its dictionaries."""
+    """Return a PDF with a page for each of `texts`, in ASCII.
+    The others add to its dictionaries.
+    """
     count = len(texts)
     kids = b" ".join(b"%d 0 R" % (4 + 2 * number) for number in range(count))
     objects = [
@@ -38,17 +40,20 @@ def pdf(*texts: str, catalog: bytes = b"", page: bytes = b"", trailer: bytes = b
     return (
         made
         + b"xref\n0 %d\n0000000000 65535 f \n%b" % (size, table)
-        + b"trailer << /Size %d /Root 1 0 R %b >>\nstartxref\n%d\n%%%%EOF\n" % (size, trailer, len(made))
+        + b"trailer << /Size %d /Root 1 0 R %b >>\nstartxref\n%d\n%%%%EOF\n"
+        % (size, trailer, len(made))
     )
 
 
 def hostile() -> bytes:
     """Return a PDF that does all it can when it is opened, shown or clicked."""
     links = b" ".join(
-        b"<< /Type /Annot /Subtype /Link /Rect [0 0 595 842] /A %b >>" % action for action in ACTIONS
+        b"<< /Type /Annot /Subtype /Link /Rect [0 0 595 842] /A %b >>" % action
+        for action in ACTIONS
     )
     return pdf(
         "Hostile",
-        catalog=b"/OpenAction %b /Names << /JavaScript << /Names [(a) %b] >> >>" % (ACTIONS[0], ACTIONS[0]),
+        catalog=b"/OpenAction %b /Names << /JavaScript << /Names [(a) %b] >> >>"
+        % (ACTIONS[0], ACTIONS[0]),
         page=b"/Annots [%b] /AA << /O %b >>" % (links, ACTIONS[0]),
     )

@@ -90,9 +90,14 @@ def make_job_alert(address, vacancy):
     """Create a job alert that told of `vacancy`."""
     at = timezone.now()
     alert = JobAlert.objects.create(
-        address=address, address_folded=folded_address(address), language="en", frequency="daily",
-        query=f"filter%5Bsearch%5D=of-{address}", confirmed_at=at, ends_at=at + timedelta(days=300),
-    )  # fmt: skip
+        address=address,
+        address_folded=folded_address(address),
+        language="en",
+        frequency="daily",
+        query=f"filter%5Bsearch%5D=of-{address}",
+        confirmed_at=at,
+        ends_at=at + timedelta(days=300),
+    )
     ToldVacancy.objects.create(alert=alert, vacancy=vacancy)
     queue(
         Email(
@@ -124,23 +129,41 @@ def make_personal_data(name, mail, first, last, recruiter):
             author=recruiter,
         )
         ConsentRequest.objects.create(
-            application=application, purpose="pool", text="Agreed?", version=1, due_on=timezone.localdate()
+            application=application,
+            purpose="pool",
+            text="Agreed?",
+            version=1,
+            due_on=timezone.localdate(),
         )
         tag = Tag.objects.create(name=f"seen {application.pk}", folded=f"seen {application.pk}")
         ApplicationTag.objects.create(application=application, tag=tag)
         step = make_step(
-            application, f"Talk with {first}", result=f"{last} was good", uid=f"{application.pk:032}",
-            zone="UTC", ends_at=timezone.now() + timedelta(days=1), place=first, details=last,
-        )  # fmt: skip
+            application,
+            f"Talk with {first}",
+            result=f"{last} was good",
+            uid=f"{application.pk:032}",
+            zone="UTC",
+            ends_at=timezone.now() + timedelta(days=1),
+            place=first,
+            details=last,
+        )
         Participant.objects.create(entry=step, address=mail)
         StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)
         card = Scorecard.objects.create(
-            application=application, author=recruiter, text=f"{first} {last}", recommendation=3, entry=step
+            application=application,
+            author=recruiter,
+            text=f"{first} {last}",
+            recommendation=3,
+            entry=step,
         )
         log(recruiter, card, text=f"card of {name}")
         AccessLog.objects.create(actor=recruiter, application=application.pk, action="view")
         log(recruiter, step)
-        log(recruiter, application, message=json.dumps([{"added": {"name": "step", "object": str(step)}}]))
+        log(
+            recruiter,
+            application,
+            message=json.dumps([{"added": {"name": "step", "object": str(step)}}]),
+        )
     log(recruiter, user, message=json.dumps([{"changed": {"fields": ["Email"]}}]))
     log(
         recruiter,
@@ -155,6 +178,8 @@ def make_personal_data(name, mail, first, last, recruiter):
     for kwargs in ({}, {"headers": bearer(token)}):
         assert len(client.get(MINE, **kwargs).json()["data"]) == 2
     for typed in (name, mail, name.upper()):
-        Client().post("/v1/auth/token", {"username": typed, "password": "x"}, content_type="application/json")
+        Client().post(
+            "/v1/auth/token", {"username": typed, "password": "x"}, content_type="application/json"
+        )
         Client().post(f"/admin/login/?next=/{typed}", {"username": typed, "password": "x"})
     return [name, mail, first, last, token[:15], token, client.cookies["sessionid"].value]

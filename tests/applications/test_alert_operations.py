@@ -70,7 +70,13 @@ def test_frequency_replaces_the_equal_alert_only(monkeypatch):
         ("b@example.org", "x", None, "weekly"),
         ("c@example.org", "x", None, "daily"),
     ):
-        sign_up(query, address, brand=brand, frequency=frequency, at=NOW - DAY * JobAlert.objects.count())
+        sign_up(
+            query,
+            address,
+            brand=brand,
+            frequency=frequency,
+            at=NOW - DAY * JobAlert.objects.count(),
+        )
     first, *others = JobAlert.objects.order_by("pk")
     operations.set_frequency(first, "weekly")
     first.refresh_from_db()

@@ -46,11 +46,18 @@ def sign_up(query="", address=MAIL, client=None, page=PAGE, **values):
 def make_alert(query="", *, address=MAIL, confirmed_at=NOW - DAY, **values):
     return JobAlert.objects.create(
         **{
-            "address": address, "address_folded": address, "query": query, "language": "en",
-            "frequency": "daily", "created_at": NOW - DAY, "confirmed_at": confirmed_at,
-            "told_at": NOW - DAY, "ends_at": NOW + 300 * DAY,
-        } | values
-    )  # fmt: skip
+            "address": address,
+            "address_folded": address,
+            "query": query,
+            "language": "en",
+            "frequency": "daily",
+            "created_at": NOW - DAY,
+            "confirmed_at": confirmed_at,
+            "told_at": NOW - DAY,
+            "ends_at": NOW + 300 * DAY,
+        }
+        | values
+    )
 
 
 def morning(at=NOW, job=None):
@@ -70,7 +77,7 @@ def told():
     return found
 
 
-# --- Sign-up and confirmation ------------------------------------------------------------------------
+# --- Sign-up and confirmation ---------------------------------------------------------------------
 
 
 def test_alert_is_told_after_its_address_was_confirmed():
@@ -106,11 +113,14 @@ def test_every_sign_up_gets_the_same_answer(time_machine):
     JobAlert.objects.update(confirmed_at=NOW)
     again = sign_up(address=MAIL.upper())
     assert [message.subject for message in Message.objects.order_by("pk")] == [
-        "Confirm your job alert", "You have this job alert already",
-    ]  # fmt: skip
+        "Confirm your job alert",
+        "You have this job alert already",
+    ]
     others = [sign_up(f"filter[search]=word{n}") for n in range(5)]
     assert (Message.objects.count(), JobAlert.objects.count()) == (3, 2)  # three emails in an hour
-    answers = {(each.status_code, str(each.headers), each.content) for each in (first, again, *others)}
+    answers = {
+        (each.status_code, str(each.headers), each.content) for each in (first, again, *others)
+    }
     assert len(answers) == 1
     sign_up("filter[search]=word", address="other@example.org")
     assert Message.objects.count() == 4
@@ -147,9 +157,10 @@ def test_invalid_sign_up_stores_nothing():
         "é@x.be",
     ):
         answer = sign_up(address=address)
-        assert (answer.status_code, "Enter one e-mail address" in answer.content.decode()) == (422, True), (
-            address
-        )
+        assert (answer.status_code, "Enter one e-mail address" in answer.content.decode()) == (
+            422,
+            True,
+        ), address
     assert sign_up(frequency="hourly").context["errors"].keys() == {"frequency"}
     assert sign_up(contact_me_by_fax="x").context["errors"].keys() == {""}
     for query in (
@@ -159,7 +170,9 @@ def test_invalid_sign_up_stores_nothing():
         f"filter[regions]={'x' * 99 + ','}" * 20,
     ):
         for answer in (Client().get(f"{PAGE}?{query}"), sign_up(query)):
-            assert (answer.status_code, answer.templates[0].name) == (400, "site/invalid.html"), query
+            assert (answer.status_code, answer.templates[0].name) == (400, "site/invalid.html"), (
+                query
+            )
     assert not JobAlert.objects.exists()
     assert not Message.objects.exists()
 
@@ -200,20 +213,28 @@ def test_pages_and_emails_are_in_the_language_of_the_alert():
             Client().get(path, follow=True),
             Client().post(f"{path}/unsubscribe"),
         ]
-        lines = [*(each.subject for each in emails), *(x for each in emails for x in each.body.splitlines())]
-        found[language] = pages, {line for line in lines if not re.search(f"https?://|^$|{MARK}", line)}
+        lines = [
+            *(each.subject for each in emails),
+            *(x for each in emails for x in each.body.splitlines()),
+        ]
+        found[language] = (
+            pages,
+            {line for line in lines if not re.search(f"https?://|^$|{MARK}", line)},
+        )
     for page, english in zip(found["nl"][0], found["en"][0], strict=True):
         assert leftovers(page, english, "nl") == set()
     assert (found["nl"][1] & found["en"][1], len(found["nl"][1])) == (set(), len(found["en"][1]))
 
 
-# --- What is told --------------------------------------------------------------------------------------
+# --- What is told ---------------------------------------------------------------------------------
 
 
 def test_alert_tells_new_public_vacancies_once():
     make_alert("filter%5Bregions%5D=ghent&filter%5Bsearch%5D=nurse")
     ghent = {"options": {"regions": ["Ghent"]}}
-    match = make_vacancy(title="Nurse", location="Ghent", publish_from=NOW - timedelta(hours=2), **ghent)
+    match = make_vacancy(
+        title="Nurse", location="Ghent", publish_from=NOW - timedelta(hours=2), **ghent
+    )
     make_vacancy(title="Head nurse", **ghent)
     make_vacancy(title="Nurse in Bruges")
     make_vacancy(title="Clerk", **ghent)
@@ -237,7 +258,8 @@ def test_alert_tells_new_public_vacancies_once():
     message = Message.objects.earliest("pk")
     assert message.subject == "2 new vacancies: nurse, Ghent"
     assert (
-        f"\nNurse\nAcme, Ghent\nhttps://jobs.example.org/jobs/{match.pk}-nurse?source=alert\n" in message.body
+        f"\nNurse\nAcme, Ghent\nhttps://jobs.example.org/jobs/{match.pk}-nurse?source=alert\n"
+        in message.body
     )
     query = "filter%5Bregions%5D=ghent&filter%5Bsearch%5D=nurse&sort=-published_at"
     listed = f"https://jobs.example.org/jobs?{query}"
@@ -275,7 +297,8 @@ def test_html_of_an_alert_says_what_its_text_says(settings):
     html = email.alternatives[0][0]
     links = {each.replace("&amp;", "&") for each in re.findall(r'href="([^"]+)"', html)}
     assert links == set(re.findall(r"https://\S+", email.body))
-    assert f"https://jobs.example.org/nl{vacancy.site_path}?source=alert" in links  # in the reader's language
+    # In the reader's language.
+    assert f"https://jobs.example.org/nl{vacancy.site_path}?source=alert" in links
     assert f"https://jobs.example.org/nl/alerts/{alert_token(alert)}/unsubscribe" in links
     assert re.findall("<(?:b|i|img|script|link)[ >]", html) == []
     assert "color: #000000" in html
@@ -315,7 +338,9 @@ def test_alert_of_a_brand_tells_its_vacancies_in_its_name(settings):
     assert email.extra_headers["List-Unsubscribe"] == f"<{site}/unsubscribe>"
 
     settings.ALLOWED_HOSTS = ["*"]
-    Client(HTTP_HOST="jobs.acme.example").post(PAGE, {"address": "b@example.org", "frequency": "daily"})
+    Client(HTTP_HOST="jobs.acme.example").post(
+        PAGE, {"address": "b@example.org", "frequency": "daily"}
+    )
     assert JobAlert.objects.get(address="b@example.org").brand == acme
 
 
@@ -350,7 +375,7 @@ def test_other_emails_are_sent_before_alerts():
     assert MailDelivery().next_due(NOW).kind == "alert"
 
 
-# --- Change and end -----------------------------------------------------------------------------------
+# --- Change and end -------------------------------------------------------------------------------
 
 
 def test_frequency_is_changed_on_the_page_of_the_alert():
@@ -369,7 +394,8 @@ def test_unsubscribing_deletes_the_alert_and_its_emails():
     token = alert_token(alert)
     path = f"/alerts/{token}/unsubscribe"
     email = as_email(Message.objects.get())
-    sent = message_from_bytes(email.message().as_bytes())  # Python encodes long words in some headers
+    # Python encodes long words in some headers.
+    sent = message_from_bytes(email.message().as_bytes())
     assert sent["List-Unsubscribe"].strip() == f"<https://jobs.example.org{path}>"
     assert sent["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
 
@@ -377,11 +403,16 @@ def test_unsubscribing_deletes_the_alert_and_its_emails():
     client = Client(enforce_csrf_checks=True)
     for _ in range(2):
         answer = client.post(path, {"List-Unsubscribe": "One-Click"})
-        assert (answer.status_code, answer.templates[0].name) == (200, "site/alerts/alert_ended.html")
+        assert (answer.status_code, answer.templates[0].name) == (
+            200,
+            "site/alerts/alert_ended.html",
+        )
     rows = (JobAlert.objects.count(), Message.objects.count(), ToldVacancy.objects.count())
     assert (rows, vacancy.pk) == ((0, 0, 0), vacancy.pk)
     assert Client().get(path).status_code == 200
-    statuses = [Client().get(each).status_code for each in (f"/alerts/{token}", f"/alerts/confirm/{token}")]
+    statuses = [
+        Client().get(each).status_code for each in (f"/alerts/{token}", f"/alerts/confirm/{token}")
+    ]
     assert statuses == [404, 404]
     assert Client().get(f"/alerts/{token}x").status_code == 404
 
@@ -444,8 +475,13 @@ def test_unconfirmed_alerts_and_old_emails_are_purged(time_machine):
 
 def test_alerts_follow_merged_options_and_tell_nothing_twice():
     old, new, _ = (make_option("regions", label) for label in ("Gent", "Ghent", "Bruges"))
-    seen, unseen = (make_vacancy(title=t, options={"regions": ["Gent"]}) for t in ("Seen", "Unseen"))
-    only, both = make_alert(f"{REGIONS}gent", address="a@x.test"), make_alert(f"{REGIONS}bruges%2Cgent")
+    seen, unseen = (
+        make_vacancy(title=t, options={"regions": ["Gent"]}) for t in ("Seen", "Unseen")
+    )
+    only, both = (
+        make_alert(f"{REGIONS}gent", address="a@x.test"),
+        make_alert(f"{REGIONS}bruges%2Cgent"),
+    )
     first = make_alert(f"{REGIONS}gent", confirmed_at=None)  # equal to the next one after the merge
     second = make_alert(f"{REGIONS}ghent", told_at=NOW - 2 * DAY)
     words = make_alert("filter%5Bsearch%5D=gent")
@@ -457,11 +493,16 @@ def test_alerts_follow_merged_options_and_tell_nothing_twice():
 
     found = dict(JobAlert.objects.values_list("pk", "query"))
     assert found == {
-        only.pk: f"{REGIONS}ghent", both.pk: f"{REGIONS}bruges%2Cghent", second.pk: f"{REGIONS}ghent",
+        only.pk: f"{REGIONS}ghent",
+        both.pk: f"{REGIONS}bruges%2Cghent",
+        second.pk: f"{REGIONS}ghent",
         words.pk: "filter%5Bsearch%5D=gent",
-    }  # fmt: skip
+    }
     waiting.refresh_from_db()
-    assert (waiting.alert, list(second.told.values_list("vacancy", flat=True))) == (second, [seen.pk])
+    assert (waiting.alert, list(second.told.values_list("vacancy", flat=True))) == (
+        second,
+        [seen.pk],
+    )
     news, _starts = matching([(f"{REGIONS}ghent", None)], since=NOW - 9 * DAY, at=NOW)
     assert set(news[f"{REGIONS}ghent", None]) == {seen.pk, unseen.pk}
 
@@ -470,9 +511,17 @@ def test_alerts_follow_renamed_values(admin_client):
     option = make_option("regions", "Ghent")
     alert = make_alert(f"filter%5Bbrand%5D=acme%2Cother&{REGIONS}ghent")
     page = f"/admin/vacancies/filteroption/{option.pk}/change/"
-    form = {"label": "Ghent", "value": "gent", "employment_type": "", "position": 0, "is_active": "on"}
+    form = {
+        "label": "Ghent",
+        "value": "gent",
+        "employment_type": "",
+        "position": 0,
+        "is_active": "on",
+    }
     admin_client.post(page, form)
     brand = make_brand(slug="acme")
-    admin_client.post(f"/admin/vacancies/brand/{brand.pk}/change/", {"name": "Acme", "slug": "acme-nv"})
+    admin_client.post(
+        f"/admin/vacancies/brand/{brand.pk}/change/", {"name": "Acme", "slug": "acme-nv"}
+    )
     alert.refresh_from_db()
     assert alert.query == f"filter%5Bbrand%5D=acme-nv%2Cother&{REGIONS}gent"

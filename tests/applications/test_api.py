@@ -18,7 +18,7 @@ from tests.applications.makers import (
     make_token,
     make_user,
     signed_in,
-)  # fmt: skip
+)
 from tests.factories import make_vacancy
 from vacancies.api.v1 import VacancySerializer
 from vacancies.models import Attachment
@@ -39,11 +39,17 @@ def items(client, **kwargs):
 def full_vacancy(at):
     """Return a vacancy with a value for every key."""
     vacancy = make_vacancy(
-        audience="both", is_hot=True, recruiters=("Sam", "Kim"), location="Antwerp", offer="<p>Offer</p>",
+        audience="both",
+        is_hot=True,
+        recruiters=("Sam", "Kim"),
+        location="Antwerp",
+        offer="<p>Offer</p>",
         options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"], "functiongroup": ["Care"]},
         image_url="https://images.example.com/1.jpg",
-    )  # fmt: skip
-    Attachment.objects.create(vacancy=vacancy, name="Profile", url="https://files.example.com/p.pdf")
+    )
+    Attachment.objects.create(
+        vacancy=vacancy, name="Profile", url="https://files.example.com/p.pdf"
+    )
     return vacancy
 
 
@@ -52,7 +58,9 @@ def own_keys(item):
 
 
 def test_item_is_the_vacancy_and_the_status(client, jane, full_vacancy):
-    application = make_application(user=jane, vacancy=full_vacancy, stage=make_stage(en="Under review"))
+    application = make_application(
+        user=jane, vacancy=full_vacancy, stage=make_stage(en="Under review")
+    )
     make_step(application, "First interview", result="passed")
     (item,) = items(signed_in(jane))
 
@@ -84,7 +92,11 @@ def test_item_is_complete_in_every_state_of_the_vacancy(client, settings, jane, 
         row.update(**{column: value})
         (item,) = items(applicant, REMOTE_ADDR="203.0.113.9")
         own_keys(item)
-        dates = {"published_at", "closes_at", "closing_date"} if column.startswith("publish_") else set()
+        dates = (
+            {"published_at", "closes_at", "closing_date"}
+            if column.startswith("publish_")
+            else set()
+        )
         changed = {key for key in published if item[key] != published[key]}
         assert (list(item), changed - dates) == (list(published), set()), (mode, column)
         is_public = (mode, column) == ("public", "audience")
@@ -111,7 +123,10 @@ def test_history_is_in_order_and_omitted_by_setting(jane, at, settings):
     make_application(user=jane, created_at=at - timedelta(days=9))
     application = make_application(user=jane)
     for name, planned, created in (("c", 2, 1), ("a", 1, 3), ("b", 2, 0)):
-        times = {"planned_at": at + timedelta(days=planned), "created_at": at + timedelta(seconds=created)}
+        times = {
+            "planned_at": at + timedelta(days=planned),
+            "created_at": at + timedelta(seconds=created),
+        }
         make_step(application, name, **times)
 
     histories = [item["history"] for item in items(signed_in(jane))]
@@ -125,7 +140,9 @@ def test_milliseconds_are_truncated(settings, jane):
     expected = {0: "000", 999: "000", 1000: "001", 50_000: "050", 123_999: "123", 999_999: "999"}
     application = make_application(user=jane)
     for microsecond in expected:
-        make_step(application, planned_at=datetime(2026, 7, 31, 21, 59, 59, microsecond, tzinfo=UTC))
+        make_step(
+            application, planned_at=datetime(2026, 7, 31, 21, 59, 59, microsecond, tzinfo=UTC)
+        )
 
     (item,) = items(signed_in(jane))
 
@@ -146,7 +163,10 @@ def test_response_has_no_internal_data(jane, at):
     requests = [("get", language) for language in ("en", "nl", "xx", "")]
     for method, language in (*requests, ("head", "fr"), ("options", "de"), ("post", "nl")):
         response = getattr(client, method)(MINE, headers={"Accept-Language": language})
-        assert "zyx" not in response.text.lower() + str(response.headers).lower(), (method, language)
+        assert "zyx" not in response.text.lower() + str(response.headers).lower(), (
+            method,
+            language,
+        )
     assert [step["name"] for step in items(signed_in(jane))[0]["history"]] == ["Visible"]
 
 
@@ -167,16 +187,28 @@ def test_superseded_status_is_not_shown_after_its_embargo(jane, at, time_machine
 
 # --- Queries -----------------------------------------------------------------------------------
 
-ROWS = dict.fromkeys((
-    "applications_application", "applications_stagechange", "applications_historyentry", "vacancies_vacancy",
-    "vacancies_vacancyoption", "vacancies_vacancyrecruiter", "vacancies_attachment", "vacancies_place",
-), 1)  # fmt: skip
-BY_TOKEN = ROWS | {"applications_token": 2}  # the token with its user, the user's other ones: see knox
+ROWS = dict.fromkeys(
+    (
+        "applications_application",
+        "applications_stagechange",
+        "applications_historyentry",
+        "vacancies_vacancy",
+        "vacancies_vacancyoption",
+        "vacancies_vacancyrecruiter",
+        "vacancies_attachment",
+        "vacancies_place",
+    ),
+    1,
+)
+# The token with its user, the user's other ones: see knox.
+BY_TOKEN = ROWS | {"applications_token": 2}
 BY_SESSION = ROWS | {"django_session": 1, "auth_user": 1}
 
 
 def tables(queries):
-    return Counter(query["sql"].split(' FROM "')[1].split('"')[0] for query in queries.captured_queries)
+    return Counter(
+        query["sql"].split(' FROM "')[1].split('"')[0] for query in queries.captured_queries
+    )
 
 
 @pytest.mark.parametrize("count", [1, 3])

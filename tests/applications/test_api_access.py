@@ -6,7 +6,14 @@ import pytest
 from django.test import Client
 
 from applications.models import Application, Token
-from tests.applications.makers import MINE, bearer, make_application, make_token, make_user, signed_in
+from tests.applications.makers import (
+    MINE,
+    bearer,
+    make_application,
+    make_token,
+    make_user,
+    signed_in,
+)
 from tests.factories import make_vacancy
 from tests.jobsite.api.paths import PATHS
 
@@ -18,9 +25,15 @@ VARY = {"Authorization", "Cookie", "Accept-Language"}
 ONE = "/v1/vacancies/{pk}"
 PUBLIC = [*PATHS, ONE, f"{ONE}/form", f"{ONE}/form/schema", "/v1/vacancies/4815162342"]
 REFUSED = (
-    "none", "wrong token", "malformed token", "expired token", "revoked token", "deactivated user's token",
-    "deactivated user's session", "unknown session",
-)  # fmt: skip
+    "none",
+    "wrong token",
+    "malformed token",
+    "expired token",
+    "revoked token",
+    "deactivated user's token",
+    "deactivated user's session",
+    "unknown session",
+)
 # credential: the status of a GET and the titles in its response
 CREDENTIALS = dict.fromkeys(REFUSED, (401, None)) | {
     "other user's token": (200, [FOREIGN]),
@@ -37,7 +50,9 @@ def clients(jane, time_machine):
     """Return a client for each credential. Each user except the recruiter has one application."""
     for user, title in ((jane, OWN), (make_user("other"), FOREIGN), (make_user("gone"), "zyxgone")):
         make_application(user=user, vacancy=make_vacancy(title=title))
-    users = {application.user.username: application.user for application in Application.objects.all()}
+    users = {
+        application.user.username: application.user for application in Application.objects.all()
+    }
     recruiter = make_user("recruiter", is_staff=True, is_superuser=True)
     now = datetime.now(UTC)
     time_machine.move_to(now - timedelta(days=2), tick=False)
@@ -69,7 +84,9 @@ def clients(jane, time_machine):
 
 
 def expected(status, method):
-    """Return the status and the headers of a response to a credential whose GET returns `status`."""
+    """Return the status and the headers of a response to a credential whose
+    GET returns `status`.
+    """
     problem = {"Content-Type": "application/problem+json", "Cache-Control": PRIVATE}
     if method == "POST":
         return 405, {"Allow": "GET, HEAD, OPTIONS"} | problem
@@ -100,14 +117,21 @@ def test_user_sees_their_own_applications_only(clients, method):
 
 
 def test_credentials_do_not_change_public_responses(clients, filters):
-    """Each credential on some paths: all paths with those of an account, in turn with the others."""
+    """Each credential on some paths:
+    all paths with those of an account, in turn with the others.
+    """
     pk = make_vacancy(audience="both", is_hot=True).pk
     invalid = REFUSED[1:]
     names = ("own token", "own session")
 
     def get(client, path):
         response = client.get(path)
-        return response.status_code, response.content, dict(response.headers), list(response.cookies)
+        return (
+            response.status_code,
+            response.content,
+            dict(response.headers),
+            list(response.cookies),
+        )
 
     wrong = []
     for number, path in enumerate(each.format(pk=pk) for each in PUBLIC):
@@ -137,5 +161,9 @@ def test_no_parameter_gives_access_to_more(jane):
         assert FOREIGN not in response.text
         statuses[query] = response.status_code
     assert statuses == {
-        "user=1": 200, "filter[user]=1": 400, "page[size]=1": 400, "fields=id": 400, "id=1": 200,
-    }  # fmt: skip
+        "user=1": 200,
+        "filter[user]=1": 400,
+        "page[size]=1": 400,
+        "fields=id": 400,
+        "id=1": 200,
+    }

@@ -94,8 +94,21 @@ def test_forged_links_open_nothing():
     reference, time, signature = token.split(":")
 
     foreign = make_anonymous().reference
-    forged = ["", "x", "\0", "::", f"{foreign}:{time}:{signature}", f"{reference}:{time}:", f"{token}a"]
-    forged += [token[:-1], token.lower(), f"{reference}:zzzzzz:{signature}", f"{reference}:{signature}"]
+    forged = [
+        "",
+        "x",
+        "\0",
+        "::",
+        f"{foreign}:{time}:{signature}",
+        f"{reference}:{time}:",
+        f"{token}a",
+    ]
+    forged += [
+        token[:-1],
+        token.lower(),
+        f"{reference}:zzzzzz:{signature}",
+        f"{reference}:{signature}",
+    ]
     assert [links.opened_by(each) for each in forged] == [None] * len(forged)
     Application.objects.all().delete()
     assert links.opened_by(token) is None
@@ -160,7 +173,10 @@ def test_withdrawal_moves_the_application_and_queues_an_email(at, withdrawn):
     application = make_anonymous(stage=make_stage("Inbox"))
 
     assert (
-        operations.withdraw_application(application=application, base_url="https://x.example", at=at) is True
+        operations.withdraw_application(
+            application=application, base_url="https://x.example", at=at
+        )
+        is True
     )
 
     application = Application.objects.with_visible_status().get()
@@ -171,7 +187,10 @@ def test_withdrawal_moves_the_application_and_queues_an_email(at, withdrawn):
     message = Message.objects.get()
     assert (message.kind, message.to, message.application) == ("withdrawal", ADDRESS, application)
 
-    assert operations.withdraw_application(application=application, at=at + timedelta(hours=1)) is False
+    assert (
+        operations.withdraw_application(application=application, at=at + timedelta(hours=1))
+        is False
+    )
     application.refresh_from_db()
     assert application.withdrawn_at == at
     assert (Message.objects.count(), len(stages_of(application))) == (1, 2)
@@ -181,7 +200,9 @@ def test_withdrawal_moves_the_application_and_queues_an_email(at, withdrawn):
 
 
 @pytest.mark.parametrize("kind", ["hired", "rejected"])
-def test_result_that_the_applicant_knows_stays_and_one_under_embargo_does_not_show(at, withdrawn, kind):
+def test_result_that_the_applicant_knows_stays_and_one_under_embargo_does_not_show(
+    at, withdrawn, kind
+):
     end, secret = make_stage("End"), make_stage("Secret", embargo_days=5)
     Stage.objects.filter(pk__in=[end.pk, secret.pk]).update(kind=kind)
     application = make_anonymous(stage=end)
@@ -215,7 +236,9 @@ def test_reopened_application_can_be_withdrawn_again(at, withdrawn):
     application.refresh_from_db()
     assert application.withdrawn_at is None
 
-    assert operations.withdraw_application(application=application, at=at + timedelta(hours=2)) is True
+    assert (
+        operations.withdraw_application(application=application, at=at + timedelta(hours=2)) is True
+    )
     assert stages_of(application) == ["Inbox", "Gone", "Again", "Gone"]
 
 
@@ -254,7 +277,9 @@ def test_concurrent_claims_give_all_applications_to_one_account(_):
     proven, *_others = [make_anonymous() for _ in range(4)]
     users = [make_user(name) for name in ("one", "two")]
 
-    acts = [partial(operations.claim, proven=proven, user=user, at=proven.created_at) for user in users]
+    acts = [
+        partial(operations.claim, proven=proven, user=user, at=proven.created_at) for user in users
+    ]
 
     outcomes = at_once(*acts)
 
@@ -266,18 +291,24 @@ def test_concurrent_claims_give_all_applications_to_one_account(_):
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_accounts_of_an_address_are_one(_):
     application = make_anonymous()
-    act = partial(operations.create_account, proven=application, password=PASSWORD, at=application.created_at)
+    act = partial(
+        operations.create_account, proven=application, password=PASSWORD, at=application.created_at
+    )
 
     outcomes = at_once(*[act] * 3)
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["AccountExistsError"] * 2 + ["User"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["AccountExistsError"] * 2 + [
+        "User"
+    ]
     assert owners() == [ADDRESS]
 
 
 @races
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets one write at a time")
 def test_withdrawal_waits_for_a_recruiters_decision(withdrawn):
-    """A decision that the applicant sees immediately, in a transaction that is not committed yet."""
+    """A decision that the applicant sees immediately, in a transaction that
+    is not committed yet.
+    """
     application = make_anonymous()
     hired = make_stage("Hired now")
     Stage.objects.filter(pk=hired.pk).update(kind="hired")

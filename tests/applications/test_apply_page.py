@@ -1,4 +1,6 @@
-"""The page /apply/<id>, as browsers without JavaScript use it. tests/browser/test_apply.py uses a browser."""
+"""The page /apply/<id>, as browsers without JavaScript use it.
+tests/browser/test_apply.py uses a browser.
+"""
 
 import re
 from datetime import timedelta
@@ -43,7 +45,9 @@ def structure() -> list[dict[str, Any]]:
         section(
             text_field("first_name", role="given_name", required=True, label="First name"),
             text_field("email", type="email", role="email", required=True, label="E-mail"),
-            text_field("permit", type="radio-group", options=YES_NO, conditional=[when], label="Permit?"),
+            text_field(
+                "permit", type="radio-group", options=YES_NO, conditional=[when], label="Permit?"
+            ),
             text_field("cv", type="file", role="cv", label="CV"),
         )
     ]
@@ -52,7 +56,9 @@ def structure() -> list[dict[str, Any]]:
 def make_open(**values: Any) -> Vacancy:
     """A published vacancy that accepts applications."""
     form = forms.create(name="Apply", language=values.pop("language", "en"), structure=structure())
-    return make_vacancy(**{"form": form, "title": "Nurse", "publish_from": NOW - timedelta(days=1)} | values)
+    return make_vacancy(
+        **{"form": form, "title": "Nurse", "publish_from": NOW - timedelta(days=1)} | values
+    )
 
 
 @pytest.fixture
@@ -102,7 +108,12 @@ def test_page_shows_the_title_and_the_form_in_the_language_of_the_form(client: C
     assert response["Cache-Control"] == "private, no-cache"
     policy = response["Content-Security-Policy"]
     assert "unsafe" not in policy
-    for part in ("form-action 'self'", "connect-src 'self'", "script-src 'self'", "frame-ancestors 'none'"):
+    for part in (
+        "form-action 'self'",
+        "connect-src 'self'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+    ):
         assert part in policy
 
 
@@ -152,13 +163,17 @@ def test_vacancy_with_an_apply_url_leads_there(client: Client) -> None:
     assert client.post(address(vacancy), VALUES).status_code == 404
     assert not Application.objects.exists()
 
-    hidden = make_open(apply_url="https://jobs.elsewhere.example/", status="draft", title="Secret nurse")
+    hidden = make_open(
+        apply_url="https://jobs.elsewhere.example/", status="draft", title="Secret nurse"
+    )
     assert "elsewhere" not in client.get(address(hidden)).content.decode()
 
 
 def test_pages_show_the_employer_and_lead_to_the_vacancy(client: Client, settings: Any) -> None:
     """Only an uploaded icon: applying causes no request to another site."""
-    brand = make_brand("Acme", icon_small="brands/a.png", icon_small_url="https://cdn.example/a.png")
+    brand = make_brand(
+        "Acme", icon_small="brands/a.png", icon_small_url="https://cdn.example/a.png"
+    )
     vacancy = make_open(brand=brand)
     thanks = post(client, vacancy, VALUES)["Location"]
     for path in (address(vacancy), thanks):
@@ -179,12 +194,19 @@ def test_browsers_can_fill_in_fields_with_a_role_or_type(client: Client) -> None
     fields += [text_field("f3", role="phone"), text_field("f4", type="tel"), text_field("naam")]
     [part] = structure()
     part["fields"] = [*fields, part["fields"][1]]
-    html = client.get(address(make_open(form=forms.create(name="Own", structure=[part])))).content.decode()
+    html = client.get(
+        address(make_open(form=forms.create(name="Own", structure=[part])))
+    ).content.decode()
     found = re.findall(r'<input(?=[^>]* name="(\w+)")[^>]* autocomplete="([\w-]+)"', html)
     assert dict(found) == {
-        "f1": "given-name", "f2": "family-name", "f3": "tel", "f4": "tel", "naam": "name",
-        "email": "email", "contact_me_by_fax": "off",
-    }  # fmt: skip
+        "f1": "given-name",
+        "f2": "family-name",
+        "f3": "tel",
+        "f4": "tel",
+        "naam": "name",
+        "email": "email",
+        "contact_me_by_fax": "off",
+    }
 
 
 def test_internal_vacancy_is_open_to_colleagues_only(client: Client, settings: Any) -> None:
@@ -215,7 +237,11 @@ def test_valid_form_is_stored_and_thanked(client: Client, vacancy: Vacancy) -> N
     assert b"You will receive an e-mail at zoe@example.com" in page.content
     assert page["Cache-Control"] == "private, no-store"
     assert application.submission.values == {**VALUES, "cv": "cv.pdf"}, "without the hidden answer"
-    assert (application.user, application.email, application.language) == (None, "zoe@example.com", "en")
+    assert (application.user, application.email, application.language) == (
+        None,
+        "zoe@example.com",
+        "en",
+    )
     assert [file.original_name for file in SubmissionFile.objects.all()] == ["cv.pdf"]
     assert Message.objects.get().application == application
     client.get(response["Location"])  # again
@@ -230,12 +256,15 @@ def test_same_page_sent_twice_is_one_application(client: Client, vacancy: Vacanc
     assert references[0] == references[1]
     assert Application.objects.count() == 1
 
-    changed = client.post(address(vacancy), {**page, **VALUES, "first_name": "Zoé"})  # after a return
+    # After a return.
+    changed = client.post(address(vacancy), {**page, **VALUES, "first_name": "Zoé"})
     assert changed.status_code == 302
     assert Application.objects.count() == 2
 
 
-def test_errors_are_at_the_fields_and_what_was_typed_is_kept(client: Client, vacancy: Vacancy) -> None:
+def test_errors_are_at_the_fields_and_what_was_typed_is_kept(
+    client: Client, vacancy: Vacancy
+) -> None:
     cv = SimpleUploadedFile("cv.pdf", b"%PDF-1.7\n%%EOF")
     values = {"first_name": '"Zoë" <b>', "email": "zoe", "permit": "no", "when": " ", "cv": cv}
     response = post(client, vacancy, values)
@@ -281,7 +310,9 @@ def test_refused_submissions_say_why(client: Client, vacancy: Vacancy) -> None:
 
 
 @pytest.mark.parametrize("change", ["fields", "consent"])
-def test_changed_form_is_shown_with_what_still_fits(client: Client, vacancy: Vacancy, change: str) -> None:
+def test_changed_form_is_shown_with_what_still_fits(
+    client: Client, vacancy: Vacancy, change: str
+) -> None:
     page = hidden(client.get(address(vacancy)).content.decode())
     if change == "fields":
         new = structure()
@@ -312,7 +343,9 @@ def test_proof_needs_javascript(client: Client, settings: Any, vacancy: Vacancy)
     assert proof.is_required(vacancy, at=NOW)
 
 
-def test_attempts_are_limited_together_with_the_api(client: Client, settings: Any, vacancy: Vacancy) -> None:
+def test_attempts_are_limited_together_with_the_api(
+    client: Client, settings: Any, vacancy: Vacancy
+) -> None:
     settings.RATE_LIMIT = "600/min"
     for _ in range(20):
         assert client.post(f"/v1/vacancies/{vacancy.pk}/applications", {}).status_code == 400
@@ -371,7 +404,10 @@ def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> No
     client.force_login(user)
     page = client.get(address(vacancy), {"source": 'news"letter'})
     assert b"You are signed in as zoe." in page.content
-    assert client.post(address(vacancy), {**hidden(page.content.decode()), **VALUES}).status_code == 302
+    assert (
+        client.post(address(vacancy), {**hidden(page.content.decode()), **VALUES}).status_code
+        == 302
+    )
     application = Application.objects.get()
     assert (application.user, application.submission.source) == (user, 'news"letter')
 
@@ -379,7 +415,12 @@ def test_application_of_a_session_belongs_to_the_account(vacancy: Vacancy) -> No
 def test_source_is_that_of_the_link_or_of_its_campaign(vacancy: Vacancy) -> None:
     found = [
         hidden(Client().get(f"{address(vacancy)}?{query}").text).get("_source")
-        for query in ("source=a&utm_source=b", "source=&utm_source=b", "utm_source=b", "utm_medium=b")
+        for query in (
+            "source=a&utm_source=b",
+            "source=&utm_source=b",
+            "utm_source=b",
+            "utm_medium=b",
+        )
     ]
     assert found == ["a", "b", "b", None]
 
@@ -393,22 +434,39 @@ def test_pages_have_the_layout_of_the_career_site(vacancy: Vacancy, settings: An
         assert 'content="noindex"' in response.text, path
         return [name for name, text in pages.items() if text in response.text]
 
-    paths = (f"{address(vacancy)}?source=a%26b", "/apply/999999", "/account/receipt/x", "/account/login")
+    paths = (
+        f"{address(vacancy)}?source=a%26b",
+        "/apply/999999",
+        "/account/receipt/x",
+        "/account/login",
+    )
     assert [shown(path) for path in paths] == [[], [], [], []]
     settings.CAREER_SITE = True
-    assert [shown(path) for path in paths] == [["layout", "back"], ["layout"], ["layout"], ["layout"]]
+    assert [shown(path) for path in paths] == [
+        ["layout", "back"],
+        ["layout"],
+        ["layout"],
+        ["layout"],
+    ]
 
 
 def test_only_a_form_that_is_shown_counts_as_started(vacancy: Vacancy) -> None:
     """Not a refused one, nor what was sent, nor the link to another site."""
     client = Client()
-    responses = [client.get(address(vacancy)), client.post(address(vacancy), {}), client.get("/apply/999999")]
+    responses = [
+        client.get(address(vacancy)),
+        client.post(address(vacancy), {}),
+        client.get("/apply/999999"),
+    ]
     vacancy.apply_url = "https://example.com/apply"
     vacancy.save()
     responses.append(client.get(address(vacancy)))
     assert [response.wsgi_request.META.get(STARTED) for response in responses] == [
-        vacancy.pk, None, None, None,
-    ]  # fmt: skip
+        vacancy.pk,
+        None,
+        None,
+        None,
+    ]
 
 
 def test_form_of_another_site_does_not_use_the_session(vacancy: Vacancy) -> None:
@@ -419,7 +477,9 @@ def test_form_of_another_site_does_not_use_the_session(vacancy: Vacancy) -> None
     assert client.post(address(vacancy), {**page, **VALUES}).status_code == 302
     page = hidden(Client().get(address(vacancy)).content.decode())
     stranger = Client(enforce_csrf_checks=True)  # without cookies
-    assert stranger.post(address(vacancy), {**page, **VALUES, "first_name": "Zoé"}).status_code == 302
+    assert (
+        stranger.post(address(vacancy), {**page, **VALUES, "first_name": "Zoé"}).status_code == 302
+    )
     assert [application.user for application in Application.objects.all()] == [None, None]
 
 
@@ -436,7 +496,9 @@ def test_thanks_need_a_signed_link(client: Client, time_machine: Any) -> None:
 
 
 def test_page_shows_the_thanks_for_a_sent_application(client: Client, vacancy: Vacancy) -> None:
-    """apply.js adds the reference to the URL. It is no secret, so that the page does not show the address."""
+    """apply.js adds the reference to the URL.
+    It is no secret, so that the page does not show the address.
+    """
     post(client, vacancy, VALUES)
     reference = Application.objects.get().reference
     vacancy.publish_until = NOW
@@ -448,7 +510,10 @@ def test_page_shows_the_thanks_for_a_sent_application(client: Client, vacancy: V
     assert f"<strong>{reference}</strong>" in html
     assert "zoe@example.com" not in html
     assert 'href="/vacancies/' not in html, "it has closed meanwhile"
-    assert (response["Cache-Control"], response["Referrer-Policy"]) == ("private, no-store", "no-referrer")
+    assert (response["Cache-Control"], response["Referrer-Policy"]) == (
+        "private, no-store",
+        "no-referrer",
+    )
 
     other = make_vacancy(title="Other", publish_from=NOW)
     for wrong in ("", "x", "7K3QX9WD", "\0", "é", "x" * 5000):

@@ -21,7 +21,7 @@ from tests.applications.makers import (
     make_token,
     make_user,
     signed_in,
-)  # fmt: skip
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -86,7 +86,11 @@ def test_user_can_revoke_one_of_several_tokens(client, jane):
 
     assert (answer.status_code, answer.content) == (204, b"")
     assert answer["Cache-Control"] == "private, no-store"
-    assert [client.get(MINE, headers=bearer(token)).status_code for token in tokens] == [200, 401, 200]
+    assert [client.get(MINE, headers=bearer(token)).status_code for token in tokens] == [
+        200,
+        401,
+        200,
+    ]
     again = client.delete(TOKEN, headers=bearer(tokens[1]))
     assert (again.status_code, again["WWW-Authenticate"]) == (401, "Bearer")
     for other in (Client(), signed_in(jane)):  # a session revokes none
@@ -108,7 +112,9 @@ def test_sign_in_ignores_the_session_and_invalid_tokens(client, jane):
 def test_other_methods_are_refused(client):
     answers = {m: getattr(client, m)(TOKEN) for m in ("get", "head", "put", "patch", "options")}
 
-    assert {method: (answer.status_code, answer["Allow"]) for method, answer in answers.items()} == {
+    assert {
+        method: (answer.status_code, answer["Allow"]) for method, answer in answers.items()
+    } == {
         method: (204 if method == "options" else 405, "POST, DELETE, OPTIONS") for method in answers
     }
 
@@ -119,8 +125,16 @@ def test_failures_of_tokens_and_pages_are_counted_together(client, jane, setting
     def page(path):
         return client.post(path, {"username": "jane", "password": "wrong"}).status_code
 
-    assert [page("/account/login"), page("/admin/login/"), sign_in(client).status_code] == [200, 200, 200]
-    assert [page("/account/login"), page("/admin/login/"), sign_in(client).status_code] == [429, 429, 429]
+    assert [page("/account/login"), page("/admin/login/"), sign_in(client).status_code] == [
+        200,
+        200,
+        200,
+    ]
+    assert [page("/account/login"), page("/admin/login/"), sign_in(client).status_code] == [
+        429,
+        429,
+        429,
+    ]
     assert sign_in(client, REMOTE_ADDR="203.0.113.9").status_code == 200
     assert client.get("/admin/login/").status_code == 200
 
@@ -129,7 +143,10 @@ def test_admin_counts_the_address_of_a_trusted_proxy(client, at, settings):
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "2/h"
 
     def statuses(**extra):
-        return [client.post("/admin/login/", {"username": f"u{n}"}, **extra).status_code for n in range(3)]
+        return [
+            client.post("/admin/login/", {"username": f"u{n}"}, **extra).status_code
+            for n in range(3)
+        ]
 
     forwarded = {"HTTP_X_FORWARDED_FOR": "198.51.100.1"}
     assert statuses(**forwarded) == [200, 200, 429]
@@ -150,9 +167,10 @@ def test_wrong_password_and_unknown_account_give_the_same_response(client, jane)
 
     responses, hashes = [], []
     for username, password in (
-        *((name, "wrong") for name in ("jane", "nobody", "inactive", "imported")), ("imported", ""),
+        *((name, "wrong") for name in ("jane", "nobody", "inactive", "imported")),
+        ("imported", ""),
         *((name, PASSWORD) for name in ("inactive", "JANE", "jane@example.org")),
-    ):  # fmt: skip
+    ):
         with mock.patch.object(
             MD5PasswordHasher, "encode", autospec=True, side_effect=MD5PasswordHasher.encode
         ) as hashing:
@@ -200,19 +218,33 @@ def test_invalid_members_of_the_body_are_reported(client, jane):
 
 def test_body_that_is_not_json_is_a_400(client, jane):
     for body in (
-        b"{", b"\xff\xfe", b"\x00", b'{"username": "\xff"}', b"username=jane&password=x", b"NaN", b"-",
-        b"[" * 30_000, b'{"a":' * 10_000, b"1" * 5000, b'{"username": Infinity}', b"\xef\xbb\xbf{}",
+        b"{",
+        b"\xff\xfe",
+        b"\x00",
+        b'{"username": "\xff"}',
+        b"username=jane&password=x",
+        b"NaN",
+        b"-",
+        b"[" * 30_000,
+        b'{"a":' * 10_000,
+        b"1" * 5000,
+        b'{"username": Infinity}',
+        b"\xef\xbb\xbf{}",
         b'{"username": "' + b"x" * 3_000_000 + b'"}',
-    ):  # fmt: skip
+    ):
         answer = client.post(TOKEN, body, content_type="application/json")
         assert (answer.status_code, bool(problem(answer))) == (400, True), body[:60]
         assert "line 1" not in answer.text, body[:60]  # a text of Python
     packed = gzip.compress(b'{"username": "jane", "password": "x"}')
-    answer = client.post(TOKEN, packed, content_type="application/json", headers={"Content-Encoding": "gzip"})
+    answer = client.post(
+        TOKEN, packed, content_type="application/json", headers={"Content-Encoding": "gzip"}
+    )
     assert (answer.status_code, "must not be compressed" in answer.text) == (415, True)
     for length in (None, "0", "-1", "abc", "9" * 30):
         extra = {} if length is None else {"CONTENT_LENGTH": length}
-        answer = client.generic("POST", TOKEN, b"{}" if length else b"", "application/json", **extra)
+        answer = client.generic(
+            "POST", TOKEN, b"{}" if length else b"", "application/json", **extra
+        )
         assert (answer.status_code, bool(problem(answer))) == (400, True), length
     query = f"username=jane&password={PASSWORD}"
     answer = client.post(f"{TOKEN}?{query}", {}, content_type="application/json")
@@ -223,9 +255,18 @@ def test_other_content_types_are_refused(client, jane):
     body = f"username=jane&password={PASSWORD}".encode()
 
     for content_type in (
-        "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain", "text/html",
-        "application/xml", "", "nonsense", "application/json-seq", "*/*", "a/b/c", "application/octet-stream",
-    ):  # fmt: skip
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/plain",
+        "text/html",
+        "application/xml",
+        "",
+        "nonsense",
+        "application/json-seq",
+        "*/*",
+        "a/b/c",
+        "application/octet-stream",
+    ):
         answer = client.generic("POST", TOKEN, body, content_type)
         assert answer.status_code in (400, 415), content_type
         problem(answer)
@@ -243,7 +284,9 @@ def test_token_table_has_no_usable_token(client, jane):
 
     assert token not in " ".join(stored)
     assert not any(
-        client.get(MINE, headers=bearer(value)).status_code == 200 for value in stored if value.isalnum()
+        client.get(MINE, headers=bearer(value)).status_code == 200
+        for value in stored
+        if value.isalnum()
     )
     assert client.get(MINE, headers=bearer(token[:15])).status_code == 401  # the stored prefix
     assert client.get(MINE, headers=bearer(token[:15] + "0" * 49)).status_code == 401
@@ -255,8 +298,10 @@ def test_token_table_has_no_usable_token(client, jane):
 
 def test_preflight_allows_a_token(client):
     for path, method, names in (
-        (MINE, "GET", "authorization"), (TOKEN, "POST", "content-type"), (TOKEN, "DELETE", "authorization"),
-    ):  # fmt: skip
+        (MINE, "GET", "authorization"),
+        (TOKEN, "POST", "content-type"),
+        (TOKEN, "DELETE", "authorization"),
+    ):
         asked = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": names}
         answer = client.options(path, headers={"Origin": ORIGIN} | asked)
         assert answer.status_code == 200, (path, method)
@@ -267,8 +312,9 @@ def test_preflight_allows_a_token(client):
 
 
 def test_cross_origin_page_can_use_a_token_but_no_session(client, jane):
-    """A browser exposes a response to a request with cookies only with Allow-Credentials and the name of the
-    origin. No response has both."""
+    """A browser exposes a response to a request with cookies only with Allow-Credentials and the
+    name of the origin. No response has both.
+    """
     token = bearer(make_token(jane))
 
     for answer in (

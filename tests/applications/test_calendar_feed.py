@@ -23,7 +23,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def anna(module_roles, db, at):
     brand = make_brand("Acme")
-    own = apply(make_vacancy(title="Nurse", brand=brand), "Mia", reference="7K3QX9WD", family_name="Zyxname")
+    own = apply(
+        make_vacancy(title="Nurse", brand=brand), "Mia", reference="7K3QX9WD", family_name="Zyxname"
+    )
     anna = colleague("anna", "Recruiter", brand)
     anna.own = own
     return anna
@@ -32,9 +34,14 @@ def anna(module_roles, db, at):
 def interview(user, days, name="Talk", application=None, **values):
     start = NOW + timedelta(days=days)
     step = make_step(
-        application or user.own, name, uid=f"{name:0>32}", planned_at=start, zone="Europe/Brussels",
-        ends_at=start + timedelta(hours=1), **values,
-    )  # fmt: skip
+        application or user.own,
+        name,
+        uid=f"{name:0>32}",
+        planned_at=start,
+        zone="Europe/Brussels",
+        ends_at=start + timedelta(hours=1),
+        **values,
+    )
     Participant.objects.create(entry=step, user=user, address=user.email)
     return step
 
@@ -116,7 +123,7 @@ def test_feed_is_read_as_it_was_written():
     assert str(read["DESCRIPTION"]) == text
 
 
-# --- Reminders ---------------------------------------------------------------------------------------
+# --- Reminders ------------------------------------------------------------------------------------
 
 
 def remind(at):

@@ -10,7 +10,14 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from applications.importer import rows
-from applications.models import Application, HistoryEntry, Stage, StageChange, Status, SubmissionFile
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Stage,
+    StageChange,
+    Status,
+    SubmissionFile,
+)
 from tests.applications.makers import MINE, PASSWORD, make_step, make_user, signed_in
 from tests.factories import make_vacancy
 
@@ -90,13 +97,21 @@ def test_imported_application_is_visible_to_its_applicant(import_rows, vacancy):
 
 
 def test_same_again_changes_nothing(import_rows, vacancy, time_machine, at):
-    rows = [row(status="Received", history=STEPS), row(stage="Rejected", created_at="2026-02-02 08:00:00")]
+    rows = [
+        row(status="Received", history=STEPS),
+        row(stage="Rejected", created_at="2026-02-02 08:00:00"),
+    ]
     import_rows(*rows)
     before = snapshot()
     time_machine.shift(86_400)
 
     code, report, _ = import_rows(*rows)
-    assert (code, report["unchanged"], sum(counts(report).values()), snapshot()) == (0, 2, 2, before)
+    assert (code, report["unchanged"], sum(counts(report).values()), snapshot()) == (
+        0,
+        2,
+        2,
+        before,
+    )
 
 
 def test_dry_run_reports_the_same_and_writes_nothing(import_rows, vacancy):
@@ -115,7 +130,10 @@ def test_dry_run_reports_the_same_and_writes_nothing(import_rows, vacancy):
 def test_invalid_rows_are_reported_by_number_and_others_imported(import_rows, vacancy):
     bad = [
         *(row(vacancy_id=each) for each in (999, "abc", 10**30)),
-        *(row(user=each) for each in ({"username": "zyx jane", "email": "zyx"}, None, {"username": "zyx\0"})),
+        *(
+            row(user=each)
+            for each in ({"username": "zyx jane", "email": "zyx"}, None, {"username": "zyx\0"})
+        ),
         *({}, "text", None),
         row(created_at="yesterday"),
         row(stage="No such stage"),
@@ -197,7 +215,9 @@ def test_imported_steps_follow_the_source_and_own_steps_are_kept(import_rows, va
     assert [step.name for step in HistoryEntry.objects.all()] == ["Made here"]
 
 
-def test_existing_account_is_not_changed_and_an_imported_one_is_not_staff(import_rows, vacancy, client):
+def test_existing_account_is_not_changed_and_an_imported_one_is_not_staff(
+    import_rows, vacancy, client
+):
     user = make_user("zyxjane", email="mine@example.org", first_name="Jane")
     before = User.objects.values().get()
     _, report, _ = import_rows(row(user=PERSON | {"password": "from the source", "is_staff": True}))
@@ -234,7 +254,9 @@ def test_ndjson_report_and_limit_have_no_personal_data(import_rows, vacancy, tmp
         row(vacancy_id="zyxid"),
         row(created_at="2026-02-09 08:00:00"),
     ]
-    content = "\n".join([*map(json.dumps, rows[:2]), json.dumps(rows[2]).replace("{", '{"user": "zyx", ', 1)])
+    content = "\n".join(
+        [*map(json.dumps, rows[:2]), json.dumps(rows[2]).replace("{", '{"user": "zyx", ', 1)]
+    )
 
     code, report, said = import_rows(content=content, words=["--report", str(report_file)])
 
@@ -281,6 +303,16 @@ def test_every_key_is_documented(documented):
     first_cells = "".join(re.findall(r"^\| (`.*?) \|", documented, re.MULTILINE))
     containers = {"user", "history", "submission", "answers", "files", "emails", "notes"}
     keys = set(re.findall(r"[a-z_]+", first_cells)) - containers
-    parts = (rows._Person, rows._Step, rows._Submission, rows._Answer, rows._File, rows._Email, rows._Note)
-    wanted = {name for shape in (rows.ApplicationRow, *parts) for name in shape().fields} - containers
+    parts = (
+        rows._Person,
+        rows._Step,
+        rows._Submission,
+        rows._Answer,
+        rows._File,
+        rows._Email,
+        rows._Note,
+    )
+    wanted = {
+        name for shape in (rows.ApplicationRow, *parts) for name in shape().fields
+    } - containers
     assert keys == wanted

@@ -1,4 +1,6 @@
-"""import_applications: submissions, files, emails and notes, and the round trip with export_applicant."""
+"""import_applications: submissions, files, emails and notes, and the round trip with
+export_applicant.
+"""
 
 import json
 import os
@@ -14,7 +16,13 @@ from applications.models import Application, FormSnapshot, Message, Note, Submis
 from applications.submissions import antivirus
 from applications.submissions.files import FILE_BYTES_MAX, open_file
 from applications.submissions.links import receipt_path
-from tests.applications.makers import make_application, make_file, make_step, make_submission, make_user
+from tests.applications.makers import (
+    make_application,
+    make_file,
+    make_step,
+    make_submission,
+    make_user,
+)
 from tests.applications.personal_data import dump
 from tests.factories import make_vacancy
 
@@ -53,7 +61,9 @@ def submission(**values: Any) -> dict[str, Any]:
 def import_rows(tmp_path: Path, capsys: Any) -> Any:
     """Return a function that imports rows and returns the exit code and the report."""
 
-    def run(*rows: Any, words: tuple[str, ...] = (), document: Any = None) -> tuple[int, dict[str, Any]]:
+    def run(
+        *rows: Any, words: tuple[str, ...] = (), document: Any = None
+    ) -> tuple[int, dict[str, Any]]:
         path = tmp_path / "applications.json"
         path.write_text(json.dumps(list(rows) if document is None else document))
         code = 0
@@ -75,27 +85,47 @@ def stored(settings: Any) -> list[str]:
 
 def test_anonymous_application_is_imported_once(import_rows, settings) -> None:
     whole = row(
-        emails=[{"to": "a@b.test", "subject": "Hello", "queued_at": "2026-02-01 08:01:00"},
-                {"to": "a@b.test", "subject": "Bye", "queued_at": "2026-02-01 08:02:00", "state": "queued"}],
+        emails=[
+            {"to": "a@b.test", "subject": "Hello", "queued_at": "2026-02-01 08:01:00"},
+            {
+                "to": "a@b.test",
+                "subject": "Bye",
+                "queued_at": "2026-02-01 08:02:00",
+                "state": "queued",
+            },
+        ],
         notes=[{"text": "Good.\nVery good.", "at": "2026-02-02 08:00:00"}],
-        rating=4, phone="123", language="nl", withdrawn_at="2026-02-03 08:00:00",
-    )  # fmt: skip
+        rating=4,
+        phone="123",
+        language="nl",
+        withdrawn_at="2026-02-03 08:00:00",
+    )
     code, report = import_rows(whole)
     assert (code, report["created"], report["users"], report["notes"]) == (0, 1, 0, [])
 
     application = Application.objects.get()
     assert (application.user, application.email, application.email_folded) == (
-        None, "Zyxjane@Example.org", "zyxjane@example.org",
-    )  # fmt: skip
+        None,
+        "Zyxjane@Example.org",
+        "zyxjane@example.org",
+    )
     assert (application.rating, application.phone, application.language) == (4, "123", "nl")
     assert len(application.reference or "") == 8
     assert application.submission.values == {"motivation": "I like\nto build.", "cv": "../cv.pdf"}
     file = SubmissionFile.objects.get()
-    assert (file.field, file.original_name, file.kind, file.size) == ("cv", "../cv.pdf", "pdf", len(PDF))
+    assert (file.field, file.original_name, file.kind, file.size) == (
+        "cv",
+        "../cv.pdf",
+        "pdf",
+        len(PDF),
+    )
     with open_file(file) as content:
         assert content.read() == PDF
     assert stored(settings) == [file.path]
-    assert sorted(Message.objects.values_list("subject", "state")) == [("Bye", "failed"), ("Hello", "sent")]
+    assert sorted(Message.objects.values_list("subject", "state")) == [
+        ("Bye", "failed"),
+        ("Hello", "sent"),
+    ]
     assert Note.objects.get().text == "Good.\nVery good."
 
     before = dump()
@@ -103,7 +133,9 @@ def test_anonymous_application_is_imported_once(import_rows, settings) -> None:
     assert (dump(), stored(settings)) == (before, [file.path])
 
 
-def test_later_notes_are_added_and_a_stored_submission_is_not_changed(import_rows, settings) -> None:
+def test_later_notes_are_added_and_a_stored_submission_is_not_changed(
+    import_rows, settings
+) -> None:
     note = {"text": "First", "at": "2026-02-02 08:00:00"}
     import_rows(row(notes=[note]))
     files = stored(settings)
@@ -127,7 +159,11 @@ def test_file_by_path_and_names_that_are_made_up(import_rows, tmp_path) -> None:
     files = [{"name": "cv.txt", "path": "files/1.txt"}]
     answers = [{"label": "Why?", "values": []}, {"label": "When?", "values": ["Now"]}]
     assert import_rows(row(submission={"files": files, "answers": answers}))[0] == 0
-    assert Submission.objects.get().values == {"answer_1": "", "answer_2": "Now", "file_1": "cv.txt"}
+    assert Submission.objects.get().values == {
+        "answer_1": "",
+        "answer_2": "Now",
+        "file_1": "cv.txt",
+    }
     with open_file(SubmissionFile.objects.get()) as content:
         assert content.read() == b"Jane"
 
@@ -153,8 +189,14 @@ BROKEN = [
     (with_file(), "either content or path"),
     (with_file(content=CONTENT, path="a.pdf"), "either content or path"),
     (with_file(content=b64encode(b"<svg onload=alert(1)>").decode()), "in the format SVG"),
-    (row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)), "more than"),
-    (row(submission=submission(answers=[{"field": "a", "label": "a", "values": []}] * 2)), "more than"),
+    (
+        row(submission=submission(files=[{"field": "cv", "name": "a", "content": CONTENT}] * 2)),
+        "more than",
+    ),
+    (
+        row(submission=submission(answers=[{"field": "a", "label": "a", "values": []}] * 2)),
+        "more than",
+    ),
     (row(submission=submission(answers=[{"label": "a", "values": "text"}])), "list"),
     (row(submission="text"), "dictionary"),
     (row(email=""), "a user or an email"),
@@ -177,7 +219,12 @@ def test_bad_row_is_refused_as_a_whole(import_rows, settings, tmp_path) -> None:
     (tmp_path / "link.pdf").symlink_to(tmp_path.parent / "outside.pdf")
     before = dump()
     code, report = import_rows(*[broken for broken, _reason in BROKEN])
-    assert (code, report["refused"], dump() == before, stored(settings)) == (1, len(BROKEN), True, [])
+    assert (code, report["refused"], dump() == before, stored(settings)) == (
+        1,
+        len(BROKEN),
+        True,
+        [],
+    )
     reasons = [reason for _broken, reason in BROKEN]
     pairs = zip(report["failed"], reasons, strict=True)
     assert [(line, reason) for line, reason in pairs if reason not in line] == []
@@ -185,7 +232,9 @@ def test_bad_row_is_refused_as_a_whole(import_rows, settings, tmp_path) -> None:
 
 def test_dry_run_stores_no_file(import_rows, settings) -> None:
     before = dump()
-    code, report = import_rows(row(), with_file(content=b64encode(b"MZ").decode()), words=("--dry-run",))
+    code, report = import_rows(
+        row(), with_file(content=b64encode(b"MZ").decode()), words=("--dry-run",)
+    )
     assert (code, report["created"], report["refused"]) == (1, 1, 1)
     assert (dump(), stored(settings)) == (before, [])
 
@@ -206,25 +255,41 @@ def exported(tmp_path: Path, *person: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("has_account", [True, False])
-def test_export_can_be_imported(import_rows, vacancy, settings, tmp_path, capsys, has_account, at) -> None:
+def test_export_can_be_imported(
+    import_rows, vacancy, settings, tmp_path, capsys, has_account, at
+) -> None:
     user = make_user("zyxjane", email="zyxjane@example.org")
     application = make_application(
-        user=user, vacancy=vacancy, email="zyxjane@example.org", email_folded="zyxjane@example.org",
-        given_name="Zyxjane", reference="REF", rating=3, language="nl", verified_at=at,
-    )  # fmt: skip
+        user=user,
+        vacancy=vacancy,
+        email="zyxjane@example.org",
+        email_folded="zyxjane@example.org",
+        given_name="Zyxjane",
+        reference="REF",
+        rating=3,
+        language="nl",
+        verified_at=at,
+    )
     if not has_account:
         Application.objects.update(user=None)
         user.delete()
     make_step(application, "Zyxtalk", result="Good")
     sent = make_submission(
-        application, {"first_name": "Zyxjane", "experience": "yes", "where": "Zyxhome", "cv": "cv.pdf"}
+        application,
+        {"first_name": "Zyxjane", "experience": "yes", "where": "Zyxhome", "cv": "cv.pdf"},
     )
     make_file(sent, "cv.pdf", PDF)
     Note.objects.create(application=application, text="Zyxnote")
     Message.objects.create(
-        application=application, kind="receipt", to="zyxjane@example.org", language="nl", subject="Zyxmail",
-        body="Hello", state="sent", finished_at=at,
-    )  # fmt: skip
+        application=application,
+        kind="receipt",
+        to="zyxjane@example.org",
+        language="nl",
+        subject="Zyxmail",
+        body="Hello",
+        state="sent",
+        finished_at=at,
+    )
     person = ("zyxjane",) if has_account else ("--email", "zyxjane@example.org")
     first = exported(tmp_path, *person)
     application.delete()

@@ -43,7 +43,9 @@ def office(module_roles, db, at):
 
 
 def save(office, *colleagues, entry=None, invites=True, at=NOW, **values):
-    entry = entry or HistoryEntry(application=office.own, uid="a" * 32, zone="Europe/Brussels", name="Talk")
+    entry = entry or HistoryEntry(
+        application=office.own, uid="a" * 32, zone="Europe/Brussels", name="Talk"
+    )
     seen = entry.updated_at if entry.pk else None
     entry.planned_at = entry.planned_at or START
     entry.ends_at = entry.ends_at or START + timedelta(hours=1)
@@ -87,16 +89,23 @@ def test_change_is_sent_only_if_it_matters(office):
     send_all()
     entry = save(office, office.anna, entry=entry, name="Other name", result="good")
     assert queued() == []
-    for sequence, values in enumerate((
-        {"planned_at": START + timedelta(minutes=30)},
-        {"zone": "Europe/London"},
-        {"place": "Room 2"},
-        {"video_url": "https://meet.example/1"},
-        {"details": "Bring a pen"},
-    ), 1):  # fmt: skip
+    for sequence, values in enumerate(
+        (
+            {"planned_at": START + timedelta(minutes=30)},
+            {"zone": "Europe/London"},
+            {"place": "Room 2"},
+            {"video_url": "https://meet.example/1"},
+            {"details": "Bring a pen"},
+        ),
+        1,
+    ):
         entry = save(office, office.anna, entry=entry, **values)
         assert queued() == [(ANNA, "REQUEST", sequence), (MIA, "REQUEST", sequence)], values
-        assert Message.objects.filter(state="queued").latest("pk").subject.startswith("Changed: Interview")
+        assert (
+            Message.objects.filter(state="queued")
+            .latest("pk")
+            .subject.startswith("Changed: Interview")
+        )
         send_all()
     entry = save(office, office.bram, entry=entry)
     assert queued() == [(ANNA, "CANCEL", 6), (BRAM, "REQUEST", 6)]
@@ -140,9 +149,13 @@ def test_two_saves_of_one_page_are_one_interview(office):
 
 def test_preview_is_what_is_sent_and_writes_nothing(office):
     entry = HistoryEntry(
-        application=office.own, uid="b" * 32, zone="Europe/Brussels", name="Talk",
-        planned_at=START, ends_at=START + timedelta(hours=1),
-    )  # fmt: skip
+        application=office.own,
+        uid="b" * 32,
+        zone="Europe/Brussels",
+        name="Talk",
+        planned_at=START,
+        ends_at=START + timedelta(hours=1),
+    )
     emails = planned_emails(
         InterviewPlan(entry=entry, colleagues=[office.anna], invites_applicant=True),
         author=office.anna,
@@ -162,8 +175,12 @@ def test_withdrawal_and_chosen_decisions_cancel_the_coming_interviews(office):
     move(rows, Move(stage=rejected, author=office.anna, at=NOW))
     assert queued() == []
     withdraw_application(application=office.own, at=NOW)
-    methods = [(each.to, "METHOD:CANCEL" in each.calendar) for each in Message.objects.filter(state="queued")]
-    assert sorted(methods) == [(ANNA, True), (MIA, False), (MIA, True)]  # one confirms the withdrawal
+    methods = [
+        (each.to, "METHOD:CANCEL" in each.calendar)
+        for each in Message.objects.filter(state="queued")
+    ]
+    # One confirms the withdrawal.
+    assert sorted(methods) == [(ANNA, True), (MIA, False), (MIA, True)]
     past.refresh_from_db(), coming.refresh_from_db()
     assert (past.is_cancelled, coming.is_cancelled) == (False, True)
 
@@ -216,13 +233,19 @@ def test_email_has_the_entry_beside_the_text_and_as_a_file(office, settings):
         brand=office.brand, sender_name="Acme “jobs”", sender_address="jobs@acme.example"
     )
     save(office, place="Rue de l'Été; 2e", details="😀" * 60)
-    mail = message_from_bytes(as_email(Message.objects.get()).message().as_bytes(), policy=policy.default)
+    mail = message_from_bytes(
+        as_email(Message.objects.get()).message().as_bytes(), policy=policy.default
+    )
     alternative, attachment = mail.iter_parts()
     text, calendar = alternative.iter_parts()
     kinds = [part.get_content_type() for part in (mail, alternative, text, calendar, attachment)]
     assert kinds == [
-        "multipart/mixed", "multipart/alternative", "text/plain", "text/calendar", "application/ics"
-    ]  # fmt: skip
+        "multipart/mixed",
+        "multipart/alternative",
+        "text/plain",
+        "text/calendar",
+        "application/ics",
+    ]
     assert dict(calendar["Content-Type"].params) == {"method": "REQUEST", "charset": "utf-8"}
     assert attachment.get_filename() == "invite.ics"
     assert calendar.get_payload(decode=True) == attachment.get_payload(decode=True)
@@ -247,9 +270,19 @@ def test_organizer_gets_no_entry_of_an_own_invitation(office, settings):
     ("zone", "month", "hour", "text"),
     [
         ("Europe/Brussels", 3, 9, "Tuesday 10 Mar 2026, 10:00–11:00 (Europe/Brussels, UTC+1)"),
-        ("Europe/Brussels", 10, 0, "Sunday 25 Oct 2026, 02:00–02:00 (Europe/Brussels, UTC+2–UTC+1)"),
+        (
+            "Europe/Brussels",
+            10,
+            0,
+            "Sunday 25 Oct 2026, 02:00–02:00 (Europe/Brussels, UTC+2–UTC+1)",
+        ),
         ("Asia/Kolkata", 3, 9, "Tuesday 10 Mar 2026, 14:30–15:30 (Asia/Kolkata, UTC+5:30)"),
-        ("America/New_York", 3, 3, "Monday 9 Mar 2026, 23:00–10 Mar 2026, 00:00 (America/New_York, UTC-4)"),
+        (
+            "America/New_York",
+            3,
+            3,
+            "Monday 9 Mar 2026, 23:00–10 Mar 2026, 00:00 (America/New_York, UTC-4)",
+        ),
     ],
 )
 def test_time_is_shown_with_its_zone(zone, month, hour, text):
@@ -259,7 +292,9 @@ def test_time_is_shown_with_its_zone(zone, month, hour, text):
 
 
 def test_old_invitation_is_not_sent_again(office, settings):
-    """The server refused it for now while a change was made, or a recruiter sends a failed one again."""
+    """The server refused it for now while a change was made, or a recruiter sends a failed one
+    again.
+    """
     entry = save(office, office.anna, office.bram, invites=False)
     old = list(Message.objects.order_by("pk"))
     Message.objects.update(state="sending", attempts=1)

@@ -65,8 +65,11 @@ def test_invited_colleague_chooses_a_password_and_works(brand_admin, acme):
     assert not User.objects.filter(email="new@example.org").exists()
     message = Message.objects.get()
     assert (message.kind, message.to, message.language, message.state) == (
-        "invitation", "new@example.org", "en", "queued",
-    )  # fmt: skip
+        "invitation",
+        "new@example.org",
+        "en",
+        "queued",
+    )
     assert message.subject == "Bea Maes invites you to the recruiters’ pages of Acme"
     role = "Bea Maes invites you to work on testserver. Your role: Recruiter."
     assert message.body.splitlines()[:2] == [role, "Brands: Acme."]
@@ -78,13 +81,20 @@ def test_invited_colleague_chooses_a_password_and_works(brand_admin, acme):
         getattr(client, method)(path)
     page = client.get(path)
     assert (page.status_code, Invitation.objects.count()) == (200, 1)
-    assert (page["Referrer-Policy"], page["Cache-Control"]) == ("strict-origin", "private, no-store")
+    assert (page["Referrer-Policy"], page["Cache-Control"]) == (
+        "strict-origin",
+        "private, no-store",
+    )
     assert client.post(path, {**WORDS, "new_password2": "other"}).status_code == 200
     assert not User.objects.filter(email="new@example.org").exists()
 
     assert client.post(path, WORDS)["Location"] == "/admin/"
     user = User.objects.get(email="new@example.org")
-    assert (user.username, user.get_full_name(), user.is_staff) == ("new@example.org", "Noor Peeters", True)
+    assert (user.username, user.get_full_name(), user.is_staff) == (
+        "new@example.org",
+        "Noor Peeters",
+        True,
+    )
     assert [list(user.groups.all()), list(user.brands.all())] == [[group("Recruiter")], [acme]]
     assert user.check_password(PASSWORD)
     assert client.get("/admin/vacancies/vacancy/").status_code == 200
@@ -118,7 +128,9 @@ def test_changed_and_earlier_links_are_refused(brand_admin, acme):
         assert Client().post(f"/account/invitation/{changed}", WORDS).status_code == 404, changed
     assert Invitation.objects.count() == 1
 
-    assert signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")["Location"] == LIST
+    assert (
+        signed_in(brand_admin).post(f"{LIST}invitations/{row.pk}/send-again/")["Location"] == LIST
+    )
     assert not Message.objects.filter(pk=row.message_id).exists()  # was not sent yet
     assert link() != old
     assert [Client().get(path).status_code for path in (old, link())] == [404, 200]
@@ -139,7 +151,8 @@ def test_withdrawn_invitation_is_not_sent_and_its_link_is_invalid(brand_admin, a
     User.objects.create_user("gone", "new@example.org", is_active=False)
     send(brand_admin, "Recruiter", acme, language="fr")
     assert Message.objects.get().language == "fr"
-    assert Client().post(link(), WORDS).status_code == 403  # a deactivated account does not come back
+    # A deactivated account does not come back.
+    assert Client().post(link(), WORDS).status_code == 403
     assert User.objects.filter(email="new@example.org").count() == 1
     Message.objects.update(state="sent")
     operations.withdraw_invitation(invitation=Invitation.objects.get(), author=brand_admin)
@@ -156,7 +169,9 @@ def test_existing_account_accepts_after_signing_in(brand_admin, acme, beta):
     path = link()
     stranger, other = Client(), signed_in(brand_admin)
     for client in (stranger, other):
-        assert f"/account/login?next={path}" in client.get(path).content.decode().replace("%3A", ":")
+        assert f"/account/login?next={path}" in client.get(path).content.decode().replace(
+            "%3A", ":"
+        )
         assert client.post(path, WORDS).status_code == 200
     assert User.objects.filter(email__iexact="kim@example.org").count() == 1
     assert Invitation.objects.count() == 1
@@ -183,7 +198,9 @@ def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, a
     for name in ("zzcolleague", "zzapplicant", "zznobody"):
         address = f"{name}@example.org"
         response = client.post(ADD, form("Recruiter", acme, email=address), follow=True)
-        page = re.sub(r"/invitations/\d+/|csrfmiddlewaretoken.*?>|nonce=\S+", "", response.content.decode())
+        page = re.sub(
+            r"/invitations/\d+/|csrfmiddlewaretoken.*?>|nonce=\S+", "", response.content.decode()
+        )
         pages.append(page.replace(name, "X"))
         Invitation.objects.all().delete()
     assert pages[0] == pages[1] == pages[2]
@@ -261,7 +278,7 @@ def test_invitation_is_worth_no_more_than_its_author(brand_admin, acme):
         assert not User.objects.filter(email="new@example.org").exists()
 
 
-# --- limits and bad input --------------------------------------------------------------------------
+# --- limits and bad input -------------------------------------------------------------------------
 
 
 def test_bad_input_names_the_field(brand_admin, acme):
@@ -290,7 +307,7 @@ def test_one_address_gets_few_emails(brand_admin, acme, settings):
     assert Message.objects.count() == 3
 
 
-# --- the list ----------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def test_list_shows_open_invitations_with_their_state(brand_admin, acme):
@@ -298,16 +315,23 @@ def test_list_shows_open_invitations_with_their_state(brand_admin, acme):
     for number, (state, sent_at) in enumerate(
         (("queued", now), ("sent", now), ("failed", now), ("sent", now - timedelta(days=8)))
     ):
-        row = make_invitation(brand_admin, "Recruiter", acme, email=f"{number}@example.org", at=sent_at)
-        Message.objects.filter(pk=row.message_id).update(state=state, error="The address is not valid.")
+        row = make_invitation(
+            brand_admin, "Recruiter", acme, email=f"{number}@example.org", at=sent_at
+        )
+        Message.objects.filter(pk=row.message_id).update(
+            state=state, error="The address is not valid."
+        )
     rows = signed_in(brand_admin).get(LIST).context["invitations"]
     assert {row["email"][0]: row["state"].split(",")[0].split(" on ")[0] for row in rows} == {
-        "0": "Email queued", "1": "Invited", "2": "Email failed: The address is not valid.", "3": "Expired",
-    }  # fmt: skip
+        "0": "Email queued",
+        "1": "Invited",
+        "2": "Email failed: The address is not valid.",
+        "3": "Expired",
+    }
     assert {(row["role"], row["brands"]) for row in rows} == {("Recruiter", "Acme")}
 
 
-# --- retention -------------------------------------------------------------------------------------
+# --- retention ------------------------------------------------------------------------------------
 
 
 def test_forgotten_invitations_are_deleted_after_thirty_days(brand_admin, acme):

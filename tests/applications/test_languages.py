@@ -1,5 +1,6 @@
-"""Every page and email about applications is translated: compared in Dutch, because other tests check that
-the catalogs are complete. See tests/vacancies/test_languages.py."""
+"""Every page and email about applications is translated: compared in Dutch, because other tests
+check that the catalogs are complete. See tests/vacancies/test_languages.py.
+"""
 
 import re
 from datetime import datetime, timedelta
@@ -28,12 +29,19 @@ from applications.models import (
     Stage,
     Status,
     Token,
-)  # fmt: skip
+)
 from applications.submissions.links import receipt_path
 from applications.urls import urlpatterns
 from forms_structure import operations as forms
 from jobsite.admin.users import permission_label
-from tests.applications.makers import make_file, make_stage, make_step, make_submission, make_token, make_user
+from tests.applications.makers import (
+    make_file,
+    make_stage,
+    make_step,
+    make_submission,
+    make_token,
+    make_user,
+)
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from tests.vacancies.test_languages import LANGUAGES, MARK, in_both, is_page, leftovers
@@ -60,10 +68,17 @@ def make(**columns: Any) -> Application:
     at = columns.pop("at")
     stage = columns.pop("stage")
     defaults = {
-        "reference": f"{MARK}{Application.objects.count()}", "given_name": MARK, "family_name": "Maes",
-        "email": ADDRESS, "email_folded": ADDRESS, "language": "de", "created_at": at, "updated_at": at,
-        "vacancy": columns.get("vacancy") or make_vacancy(title=f"{MARK} vacancy"), "phone": "0470 12 34 56",
-    }  # fmt: skip
+        "reference": f"{MARK}{Application.objects.count()}",
+        "given_name": MARK,
+        "family_name": "Maes",
+        "email": ADDRESS,
+        "email_folded": ADDRESS,
+        "language": "de",
+        "created_at": at,
+        "updated_at": at,
+        "vacancy": columns.get("vacancy") or make_vacancy(title=f"{MARK} vacancy"),
+        "phone": "0470 12 34 56",
+    }
     application = Application.objects.create(**defaults | columns)
     application.changes.create(stage=stage, at=at)
     values = {"name": MARK, "cv": "zyx.pdf", f"{MARK}other": "1"}
@@ -74,7 +89,9 @@ def make(**columns: Any) -> Application:
 
 @pytest.fixture
 def office(at: datetime, settings: Any, tmp_path: Any) -> SimpleNamespace:
-    """An application with everything, and others without an address, withdrawn, and of the same person."""
+    """An application with everything, and others without an address, withdrawn, and of the same
+    person.
+    """
     settings.PRIVATE_ROOT = tmp_path
     Stage.objects.all().delete()  # their names are data
     Status.objects.all().delete()
@@ -88,11 +105,17 @@ def office(at: datetime, settings: Any, tmp_path: Any) -> SimpleNamespace:
     withdrawn = make(at=at, stage=rejected, withdrawn_at=at, verified_at=at, read_at=at)
     silent = make(at=at, stage=first, email="", email_folded="", is_spontaneous=True)
     make_step(own, f"{MARK} step")
-    mia = User.objects.create_user(f"{MARK}mia", "mia@example.org", is_staff=True, is_superuser=True)
+    mia = User.objects.create_user(
+        f"{MARK}mia", "mia@example.org", is_staff=True, is_superuser=True
+    )
     for author in (mia, None):
         note = Note.objects.create(application=own, text=MARK, author=author, created_at=at)
         note.mentioned.set([mia])
-    texts = {f"{part}_{code}": f"{MARK} {{name}}" for part in ("subject", "body") for code in ("en", "de")}
+    texts = {
+        f"{part}_{code}": f"{MARK} {{name}}"
+        for part in ("subject", "body")
+        for code in ("en", "de")
+    }
     template = MailTemplate.objects.create(name=f"{MARK} template", **texts)
     for kind in Message.Kind:
         for state in Message.State:
@@ -150,7 +173,9 @@ def test_every_page_of_the_admin(office: SimpleNamespace) -> None:
     actions = [f"move_to_{office.rejected.pk}", "email_selected"]
     posts = [(LIST, {"action": action, "_selected_action": chosen}) for action in actions]
     posts.append((f"{LIST}{office.own.pk}/change/", {"stage": office.rejected.pk, "rating": "4"}))
-    posts.append((f"{LIST}{office.own.pk}/email/", {"subject": MARK, "body": "{x}", "step": "preview"}))
+    posts.append(
+        (f"{LIST}{office.own.pk}/email/", {"subject": MARK, "body": "{x}", "step": "preview"})
+    )
     for path, data in posts:
         answer, english = in_both(office.client, path, LANGUAGE, **data)
         assert answer.status_code in (200, 422), (path, data)
@@ -195,10 +220,15 @@ def test_apply_page_is_in_the_language_of_the_form(
 ) -> None:
     settings.APPLY_PAGES = True
     email = text_field("email", type="email", role="email", required=True, label=f"{MARK} mail")
-    others = [text_field(f"{MARK}{kind}", type=kind, label=MARK) for kind in ("tel", "date", "file", "range")]
+    others = [
+        text_field(f"{MARK}{kind}", type=kind, label=MARK)
+        for kind in ("tel", "date", "file", "range")
+    ]
     form = forms.create(name=MARK, language=language, structure=[section(email, *others)])
     brand = make_brand(f"{MARK} brand")
-    vacancy = make_vacancy(title=MARK, form=form, brand=brand, publish_from=office.at - timedelta(days=1))
+    vacancy = make_vacancy(
+        title=MARK, form=form, brand=brand, publish_from=office.at - timedelta(days=1)
+    )
     english = forms.create(name=f"{MARK} en", language="en", structure=[section(email, *others)])
     path = f"/apply/{vacancy.pk}"
 
@@ -220,7 +250,9 @@ def test_apply_page_is_in_the_language_of_the_form(
 
 def lines(message: Message | None) -> set[str]:
     assert message is not None
-    return {line for line in [message.subject, *message.text.splitlines()] if line and MARK not in line}
+    return {
+        line for line in [message.subject, *message.text.splitlines()] if line and MARK not in line
+    }
 
 
 def test_emails(office: SimpleNamespace, settings: Any) -> None:
@@ -249,7 +281,9 @@ def test_emails(office: SimpleNamespace, settings: Any) -> None:
 
 
 def test_permissions_are_translated() -> None:
-    rows = Permission.objects.filter(content_type__app_label="applications").select_related("content_type")
+    rows = Permission.objects.filter(content_type__app_label="applications").select_related(
+        "content_type"
+    )
 
     with translation.override("en"):
         english = {row.pk: permission_label(row) for row in rows}

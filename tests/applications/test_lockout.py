@@ -35,7 +35,9 @@ def test_tenth_wrong_password_locks_the_account_for_the_address(client, jane, ca
     assert problem(answer)["detail"] == "Too many wrong passwords. Try again in 15 minutes."
     assert Token.objects.count() == 1
     assert [text for text in ("jane", "wrong 1") if text in caplog.text] == []
-    assert client.get(MINE, headers=bearer(token)).status_code == session.get(MINE).status_code == 200
+    assert (
+        client.get(MINE, headers=bearer(token)).status_code == session.get(MINE).status_code == 200
+    )
 
 
 def test_unknown_account_is_locked_too(client, jane):
@@ -134,8 +136,9 @@ def test_stored_failures_have_no_password(client, jane):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("browsers", [1, 12])
 def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers):
-    """Twelve concurrent attempts after eight failures: two passwords are checked. These two wait until the
-    others are refused, so that all twelve overlap."""
+    """Twelve concurrent attempts after eight failures: two passwords are checked. These two wait
+    until the others are refused, so that all twelve overlap.
+    """
     make_user("jane")
     assert fail(client, 8) == [401] * 8
     checked, answered, are_refused = [], count(1), threading.Event()
@@ -151,7 +154,9 @@ def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers
     def attempt(number):
         try:
             browser = f"Browser {number % browsers}"
-            status = sign_in(Client(), password=f"wrong {number}", HTTP_USER_AGENT=browser).status_code
+            status = sign_in(
+                Client(), password=f"wrong {number}", HTTP_USER_AGENT=browser
+            ).status_code
             if next(answered) == 10:
                 are_refused.set()
             return status
@@ -162,8 +167,11 @@ def test_parallel_attempts_do_not_exceed_the_limit(client, monkeypatch, browsers
         statuses = sorted(pool.map(attempt, range(12)))
 
     assert len(checked) == 2
-    assert statuses in ([401] + [429] * 11, [429] * 12)  # the first to fail may see the other one's attempt
-    assert AccessAttempt.objects.aggregate(Sum("failures_since_start")) == {"failures_since_start__sum": 10}
+    # The first to fail may see the other one's attempt.
+    assert statuses in ([401] + [429] * 11, [429] * 12)
+    assert AccessAttempt.objects.aggregate(Sum("failures_since_start")) == {
+        "failures_since_start__sum": 10
+    }
     assert sign_in(client).status_code == 429
 
 
@@ -183,7 +191,9 @@ def test_parallel_sign_ins_with_the_right_password_all_succeed(client):
 
 
 def test_attempts_of_an_account_and_address_wait_for_each_other(client, jane, monkeypatch):
-    """Locked when an attempt is counted, and when it fails; in a transaction, which releases the lock."""
+    """Locked when an attempt is counted, and when it fails;
+    in a transaction, which releases the lock.
+    """
     locks = []
     before = len(connection.savepoint_ids)
 

@@ -59,7 +59,9 @@ def test_gauges_count_what_waits_and_what_failed(at):
 def test_metrics_of_jobs(at):
     JobRun.objects.create(name="Digest", completed_at=NOW - timedelta(seconds=90))
     JobRun.objects.create(name="MailDelivery", completed_at=NOW, outcomes={"sent": 7, "error": 1})
-    samples = [sample for family in collect() if "_job_" in family.name for sample in family.samples]
+    samples = [
+        sample for family in collect() if "_job_" in family.name for sample in family.samples
+    ]
     assert [(each.name, *each.labels.values(), each.value) for each in samples] == [
         ("jobsite_job_age_seconds", "Digest", 90),
         ("jobsite_job_age_seconds", "MailDelivery", 0),
@@ -76,8 +78,12 @@ def test_check_tells_that_deliver_does_not_run_or_which_job_fails(at):
     JobRun.objects.create(name="Digest", completed_at=NOW - timedelta(minutes=10))
     JobRun.objects.create(name="MailDelivery", completed_at=NOW)
     assert found() == []
-    JobRun.objects.filter(name="Digest").update(completed_at=NOW - timedelta(minutes=11), error="ValueError")
-    assert found() == [("jobsite.W046", "Jobs of manage.py deliver do not complete: Digest (ValueError).")]
+    JobRun.objects.filter(name="Digest").update(
+        completed_at=NOW - timedelta(minutes=11), error="ValueError"
+    )
+    assert found() == [
+        ("jobsite.W046", "Jobs of manage.py deliver do not complete: Digest (ValueError).")
+    ]
     JobRun.objects.filter(name="MailDelivery").update(completed_at=NOW - timedelta(minutes=20))
     JobRun.objects.filter(name="Digest").update(completed_at=NOW - timedelta(hours=20))
     text = "manage.py deliver last ran at 2026-03-02 09:10 UTC: emails are not sent."
@@ -96,4 +102,7 @@ def test_check_warns_about_emails_that_nobody_sends(at):
 
     put(11)
     [warning] = emails_are_delivered()
-    assert (warning.id, warning.msg) == ("jobsite.W021", "An email is due since 2026-03-02 09:19 UTC.")
+    assert (warning.id, warning.msg) == (
+        "jobsite.W021",
+        "An email is due since 2026-03-02 09:19 UTC.",
+    )

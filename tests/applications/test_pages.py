@@ -35,7 +35,7 @@ from tests.applications.makers import (
     make_user,
     signed_in,
     stage_of_kind,
-)  # fmt: skip
+)
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -72,10 +72,15 @@ def test_receipt_shows_what_was_stored(client, at, settings):
     page = text(client.get(receipt_path(application)))
 
     for expected in (
-        "<h1>A &amp; &lt;B&gt;</h1>", "Under review", application.reference, "2 Mar 2026, 08:30",
-        "Talk (good)", "<dt>First name</dt> <dd>Mia</dd>", "Ghent and &lt;b&gt;Leuven&lt;/b&gt;",
+        "<h1>A &amp; &lt;B&gt;</h1>",
+        "Under review",
+        application.reference,
+        "2 Mar 2026, 08:30",
+        "Talk (good)",
+        "<dt>First name</dt> <dd>Mia</dd>",
+        "Ghent and &lt;b&gt;Leuven&lt;/b&gt;",
         "cv.pdf (1.2 KB)",
-    ):  # fmt: skip
+    ):
         assert expected in page, expected
     for hidden in ("Secret step", "zyxnote", "Foreign", "bob@"):
         assert hidden not in page
@@ -83,18 +88,25 @@ def test_receipt_shows_what_was_stored(client, at, settings):
     settings.APPLICATION_HISTORY = False
     response = client.get(receipt_path(application), headers={"Accept-Language": "nl"})
     assert (response["Content-Language"], "Talk (good)" in text(response)) == ("nl", False)
-    for expected in ('<html lang="nl">', "In behandeling", '<div lang="fr">'):  # the answers as the form
+    # The answers as the form.
+    for expected in ('<html lang="nl">', "In behandeling", '<div lang="fr">'):
         assert expected in text(response), expected
 
 
-def test_button_verifies_the_mailbox_once_and_reading_links_changes_nothing(client, at, time_machine):
+def test_button_verifies_the_mailbox_once_and_reading_links_changes_nothing(
+    client, at, time_machine
+):
     """Mail servers open links to check them."""
     application, other = make_anonymous(verified_at=None), make_anonymous(verified_at=None)
     link = receipt_path(application)
 
     before = list(Application.objects.values())
     page = text(client.get(link, headers={"Sec-Purpose": "prefetch"}))
-    assert (application.vacancy.title in page, page.count("<button"), "Ghent" in page) == (True, 1, False)
+    assert (application.vacancy.title in page, page.count("<button"), "Ghent" in page) == (
+        True,
+        1,
+        False,
+    )
     assert client.head(link).status_code == 200
     statuses = [client.get(f"{link}/{action}").status_code for action in ACTIONS]
     assert statuses == [200, 200, 200, 200, 405]
@@ -152,7 +164,7 @@ def test_receipt_shows_no_stage_under_embargo(client, at):
     assert client.get(receipt_path(application)).content == before
 
 
-# --- From the link to an account -------------------------------------------------------------------
+# --- From the link to an account ------------------------------------------------------------------
 
 
 def test_applicant_creates_an_account(client, at):
@@ -187,7 +199,11 @@ def test_weak_password_creates_no_account(client, settings, at):
         page = text(client.post(path, {"new_password1": password, "new_password2": repeated}))
         assert (error in page, 'role="alert"' in page) == (True, True), error
     settings.RATE_LIMIT, settings.SIGN_IN_RATE = "600/min", "2/min"
-    assert [client.post(path, {"new_password1": "x"}).status_code for _ in range(3)] == [200, 200, 429]
+    assert [client.post(path, {"new_password1": "x"}).status_code for _ in range(3)] == [
+        200,
+        200,
+        429,
+    ]
     assert User.objects.count() == 0
 
 
@@ -210,7 +226,11 @@ def test_owner_of_an_account_is_asked_to_sign_in(client, values):
 
 
 def test_applicant_signs_in_to_claim(client, mia):
-    application, other, foreign = make_anonymous(), make_anonymous(), make_anonymous("bob@example.org")
+    application, other, foreign = (
+        make_anonymous(),
+        make_anonymous(),
+        make_anonymous("bob@example.org"),
+    )
     path = receipt_path(application)
 
     assert client.post(f"{path}/claim")["Location"] == path  # without a session
@@ -220,7 +240,9 @@ def test_applicant_signs_in_to_claim(client, mia):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(mia)
     posts = [("claim", {}), ("account", CHOSEN), ("withdraw", {}), ("delete", {})]
-    assert [strict.post(f"{path}/{action}", data).status_code for action, data in posts] == [403] * 4
+    assert [strict.post(f"{path}/{action}", data).status_code for action, data in posts] == [
+        403
+    ] * 4
     assert strict.post("/account/delete", {"old_password": PASSWORD}).status_code == 403
     assert set(Application.objects.values_list("user", "withdrawn_at")) == {(None, None)}
     assert client.post(f"{path}/claim")["Location"] == "/account/"
@@ -248,7 +270,10 @@ def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
             assert each.post(f"{path}/{action}")["Location"] == path
     stranger.post(f"{path}/claim")
     stranger.post(f"{path}/account", CHOSEN)
-    assert (stages_of(Application.objects.get()), Application.objects.get().user) == (["Inbox"], mia)
+    assert (stages_of(Application.objects.get()), Application.objects.get().user) == (
+        ["Inbox"],
+        mia,
+    )
 
     owner = signed_in(mia)
     assert f"{path}/withdraw" in text(owner.get(path))
@@ -256,7 +281,7 @@ def test_application_in_an_account_is_managed_by_its_user_only(client, mia):
     assert stages_of(application) == ["Inbox", "Withdrawn"]
 
 
-# --- The account -----------------------------------------------------------------------------------
+# --- The account ----------------------------------------------------------------------------------
 
 
 def test_account_lists_the_own_applications_only(client, mia, at, settings):
@@ -268,7 +293,9 @@ def test_account_lists_the_own_applications_only(client, mia, at, settings):
         assert expected in text(client.get("/account/"))
 
     stage = make_stage(en="In interviews", embargo_days=0)
-    mine = make_anonymous(user=mia, stage=stage, vacancy=make_vacancy(title="Mine", status="unpublished"))
+    mine = make_anonymous(
+        user=mia, stage=stage, vacancy=make_vacancy(title="Mine", status="unpublished")
+    )
     make_step(mine, "Talk")
     make_step(mine, "Secret step", is_visible=False)
     imported = make_application(user=mia, vacancy=make_vacancy(title="Imported"))
@@ -295,7 +322,9 @@ def test_many_applications_have_pages(mia, at, monkeypatch, django_assert_max_nu
     stage = make_stage()
     for number in range(7):
         vacancy = make_vacancy(title=f"Vacancy no. {number}")
-        make_application(user=mia, stage=stage, vacancy=vacancy, created_at=at - timedelta(days=number))
+        make_application(
+            user=mia, stage=stage, vacancy=vacancy, created_at=at - timedelta(days=number)
+        )
     client = signed_in(mia)
 
     def titles(query):
@@ -320,14 +349,19 @@ def test_foreign_application_is_not_found(client, mia):
         path = own(foreign[0], action)
         assert client.get(path)["Location"] == f"/account/login?next={path}"
         absent = [f"/account/applications/{n}{action and '/'}{action}" for n in (0, 10**30)]
-        answers = [strange.get(path) for path in [*(own(each, action) for each in foreign), *absent]]
+        answers = [
+            strange.get(path) for path in [*(own(each, action) for each in foreign), *absent]
+        ]
         answers += [strange.post(own(each, action)) for each in foreign]
         found = {(answer.status_code, answer.content) for answer in answers}
         assert found == {(404, answers[0].content)}, action
-    assert (Application.objects.count(), Application.objects.filter(withdrawn_at=None).count()) == (2, 2)
+    assert (Application.objects.count(), Application.objects.filter(withdrawn_at=None).count()) == (
+        2,
+        2,
+    )
 
 
-# --- Interviews --------------------------------------------------------------------------------------
+# --- Interviews -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("is_by_link", [True, False])
@@ -342,7 +376,10 @@ def test_applicant_answers_an_invitation(client, mia, is_by_link, settings):
         make_step(application, name, uid=name, place=f"{name} place", **times | values)
         for name, values in (
             ("Coming", {}),
-            ("Over", {"planned_at": start - timedelta(days=2), "ends_at": start - timedelta(days=1)}),
+            (
+                "Over",
+                {"planned_at": start - timedelta(days=2), "ends_at": start - timedelta(days=1)},
+            ),
             ("Cancelled", {"is_cancelled": True}),
             ("Hidden", {"is_visible": False}),
         )
@@ -360,7 +397,7 @@ def test_applicant_answers_an_invitation(client, mia, is_by_link, settings):
     assert list(Participant.objects.values_list("reply", flat=True)) == ["accepted", "", "", ""]
 
 
-# --- Withdraw, export, delete ------------------------------------------------------------------------
+# --- Withdraw, export, delete ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("is_by_link", [True, False])
@@ -403,7 +440,9 @@ def test_download_has_what_the_applicant_sees(mia, at):
     message = {"application": application, "to": ADDRESS, "language": "en", "subject": "Hello"}
     Message.objects.create(kind="template", body="sent body", state="sent", **message)
     Message.objects.create(kind="template", body="queued body", **message)
-    Message.objects.create(kind="mention", body="to a colleague", state="sent", recipient=mia, **message)
+    Message.objects.create(
+        kind="mention", body="to a colleague", state="sent", recipient=mia, **message
+    )
     make_anonymous(mia.email)
 
     response = signed_in(mia).get("/account/export")
@@ -415,7 +454,9 @@ def test_download_has_what_the_applicant_sees(mia, at):
     [exported] = data["applications"]
     assert exported["statuses"] == [{"at": "2026-03-02 08:30:15+00:00", "status": "Received"}]
     assert exported["submission"]["values"]["first_name"] == "Mia"
-    assert [(file["name"], file["size"]) for file in exported["submission"]["files"]] == [("cv.pdf", 1234)]
+    assert [(file["name"], file["size"]) for file in exported["submission"]["files"]] == [
+        ("cv.pdf", 1234)
+    ]
     assert [email["body"] for email in exported["emails"]] == ["sent body"]
     assert exported.keys().isdisjoint({"notes", "rating", "updated_at"})
     for hidden in ("zyxnote", "Secret", "Not selected", "queued body", "colleague"):
@@ -440,9 +481,16 @@ def test_applicant_deletes_the_account(mia, at, settings):
     make_anonymous(user=mia)
     left = make_anonymous(mia.email)
     proven = make_anonymous("mia@work.example", user=mia, verified_at=at)
-    ApplicationTag.objects.create(application=proven, tag=Tag.objects.create(name="moved", folded="moved"))
+    ApplicationTag.objects.create(
+        application=proven, tag=Tag.objects.create(name="moved", folded="moved")
+    )
     for address in (mia.email, proven.email, "other@example.org"):
-        values = {"address": address, "address_folded": address, "language": "en", "frequency": "daily"}
+        values = {
+            "address": address,
+            "address_folded": address,
+            "language": "en",
+            "frequency": "daily",
+        }
         JobAlert.objects.create(ends_at=at + timedelta(days=1), **values)
     client, elsewhere = signed_in(mia), signed_in(mia)
 
@@ -452,7 +500,9 @@ def test_applicant_deletes_the_account(mia, at, settings):
         refused = client.post("/account/delete", wrong)
         assert (refused.status_code, User.objects.count()) == (200, 1)
         assert 'role="alert"' in text(refused)
-    statuses = [client.post("/account/delete", {"old_password": f"no {n}"}).status_code for n in range(2)]
+    statuses = [
+        client.post("/account/delete", {"old_password": f"no {n}"}).status_code for n in range(2)
+    ]
     assert statuses == [200, 429]  # wrong passwords count as failed sign-ins
     assert client.post("/account/delete", {"old_password": PASSWORD}).status_code == 429
     assert User.objects.get() == mia
@@ -468,7 +518,9 @@ def test_applicant_deletes_the_account(mia, at, settings):
         assert each.get("/account/")["Location"].startswith("/account/login")
 
 
-def test_deletion_that_cannot_be_recorded_is_a_503_and_deletes_nothing(client, mia, settings, tmp_path):
+def test_deletion_that_cannot_be_recorded_is_a_503_and_deletes_nothing(
+    client, mia, settings, tmp_path
+):
     settings.ERASURE_LOG = str(tmp_path / "no such folder" / "erased")
     make_application(user=mia)
     page, reply = "/account/delete", {"old_password": PASSWORD}

@@ -26,7 +26,16 @@ from tests.applications.makers import (
     make_user,
     signed_in,
 )
-from tests.applications.personal_data import FIRST, LAST, MAIL, NAME, dump, log, run, tables_containing
+from tests.applications.personal_data import (
+    FIRST,
+    LAST,
+    MAIL,
+    NAME,
+    dump,
+    log,
+    run,
+    tables_containing,
+)
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -42,14 +51,18 @@ def test_erasure_removes_all_data_of_the_applicant(person, caplog):
 
     other = User.objects.get(username="other")
     messages = LogEntry.objects.values_list("pk", "change_message")
-    entries, accesses = set(messages.filter(change_message__contains="other")), AccessLog.objects.count()
+    entries, accesses = (
+        set(messages.filter(change_message__contains="other")),
+        AccessLog.objects.count(),
+    )
     before = dump()
 
     code, out, err = run("erase_applicant", NAME)
 
     assert code == 0
     assert out == (
-        "Erased an account with 2 applications, 0 files, 0 emails, 0 notes, 2 steps, 0 job alerts, 1 tokens, "
+        "Erased an account with 2 applications, 0 files, 0 emails, 0 notes, 2 steps, 0 job "
+        "alerts, 1 tokens, "
         "1 sessions, 3 failed sign-ins, 9 entries of the admin's log.\n"
     )
     # entries of the log about other rows stay as they are, and are listed
@@ -86,7 +99,9 @@ def test_erasure_removes_all_data_of_the_applicant(person, caplog):
 
 
 def test_account_deletes_only_its_own_failed_sign_ins(at):
-    """Whoever applies with a colleague's address, or has it in an account, does not reset their lockout."""
+    """Whoever applies with a colleague's address, or has it in an account, does not reset their
+    lockout.
+    """
     colleague = make_user("boss", email="boss@example.org", is_staff=True)
     user = make_user("zyxjane", email="Boss@example.org")
     make_application(user=user, email="boss@example.org", email_folded="boss@example.org")
@@ -136,7 +151,9 @@ def test_protected_account_is_kept_completely(person, monkeypatch):
 def test_export_has_all_data(at, recruiter, time_machine):
     user = make_user(NAME, email=MAIL, first_name=FIRST, last_name=LAST)
     vacancy = make_vacancy(title="Nurse")
-    application = make_application(user=user, vacancy=vacancy, stage=make_stage("zyxstage1", en="Received"))
+    application = make_application(
+        user=user, vacancy=vacancy, stage=make_stage("zyxstage1", en="Received")
+    )
     rejected = make_stage("zyxstage2", en="Not selected", embargo_days=2)
     StageChange.objects.create(application=application, stage=rejected, author=recruiter, at=at)
     make_step(application, "Talk", result="good", is_visible=False)
@@ -144,7 +161,9 @@ def test_export_has_all_data(at, recruiter, time_machine):
     make_application(vacancy=make_vacancy(title="Foreign"))
     token = make_token(user)
     client = signed_in(user)
-    Client().post("/v1/auth/token", {"username": MAIL, "password": "x"}, content_type="application/json")
+    Client().post(
+        "/v1/auth/token", {"username": MAIL, "password": "x"}, content_type="application/json"
+    )
     log(recruiter, user)
 
     code, out, err = run("export_applicant", NAME)
@@ -159,14 +178,30 @@ def test_export_has_all_data(at, recruiter, time_machine):
     step = {"name": "Talk", "result": "good", "planned_at": hour, "is_visible": False}
     assert exported == {
         "account": {
-            "username": NAME, "email": MAIL, "first_name": FIRST, "last_name": LAST, "is_active": True,
-            "date_joined": now, "last_login": now,
+            "username": NAME,
+            "email": MAIL,
+            "first_name": FIRST,
+            "last_name": LAST,
+            "is_active": True,
+            "date_joined": now,
+            "last_login": now,
         },
         "applications": [
-            texts | nothing | {
-                "id": application.pk, "vacancy": {"id": vacancy.pk, "title": "Nurse"}, "language": "en",
-                "is_spontaneous": False, "is_repeated": False, "created_at": hour, "updated_at": hour,
-                "emails": [], "notes": [], "reasons": [], "scorecards": [], "consent_requests": [],
+            texts
+            | nothing
+            | {
+                "id": application.pk,
+                "vacancy": {"id": vacancy.pk, "title": "Nurse"},
+                "language": "en",
+                "is_spontaneous": False,
+                "is_repeated": False,
+                "created_at": hour,
+                "updated_at": hour,
+                "emails": [],
+                "notes": [],
+                "reasons": [],
+                "scorecards": [],
+                "consent_requests": [],
                 "tags": [],
                 "statuses": [{"at": hour, "status": "Received"}],
                 "history": [step | {"created_at": hour, "updated_at": hour}],
@@ -180,7 +215,7 @@ def test_export_has_all_data(at, recruiter, time_machine):
             {"application": application.pk, "action": "seen", "at": now},
             {"application": application.pk, "action": "exported", "at": now},
         ],
-    }  # fmt: skip
+    }
     row = Token.objects.get()
     for secret in (user.password, row.digest, row.token_key, row.password_mark, token):
         assert secret not in out
@@ -204,5 +239,6 @@ def test_exported_file_is_readable_by_its_owner_only(tmp_path, caplog):
     assert json.loads(path.read_text())["account"]["username"] == NAME
     assert FIRST in path.read_text()
     assert NAME not in caplog.text
-    assert run("export_applicant", NAME, "--output", path)[0] == 1  # an existing file is not overwritten
+    # An existing file is not overwritten.
+    assert run("export_applicant", NAME, "--output", path)[0] == 1
     assert run("export_applicant", NAME, "--output", tmp_path / "no" / "where")[0] == 1

@@ -1,4 +1,6 @@
-"""Export and erasure of people without an account, of files, emails and notes, and again after a restore."""
+"""Export and erasure of people without an account, of files, emails and notes, and again after a
+restore.
+"""
 
 import base64
 import json
@@ -51,7 +53,9 @@ CONTENT = b"%PDF-1.4 zyxcontent\n%%EOF\n"
 KINDS = ("applications", "submissions", "files", "emails", "notes", "job_alerts")
 
 
-def make_applicant(address=MAIL, first=FIRST, last=LAST, content=CONTENT, recruiter=None, **columns):
+def make_applicant(
+    address=MAIL, first=FIRST, last=LAST, content=CONTENT, recruiter=None, **columns
+):
     """Create an application with rows of every kind, and a file on the disk."""
     mark = "zyx" if MAIL in address.lower() else "other"
     application = make_anonymous(
@@ -61,14 +65,22 @@ def make_applicant(address=MAIL, first=FIRST, last=LAST, content=CONTENT, recrui
     stored = files.store({"cv": SimpleUploadedFile(f"CV {first}.pdf", content)})
     stored.add_rows(application.submission)
     IdempotencyKey.objects.create(
-        vacancy=application.vacancy, key_hash=f"{mark}key{application.pk}", fingerprint=f"{mark}print",
+        vacancy=application.vacancy,
+        key_hash=f"{mark}key{application.pk}",
+        fingerprint=f"{mark}print",
         application=application,
-    )  # fmt: skip
+    )
     for kind, recipient in (("receipt", None), ("template", None), ("mention", recruiter)):
         Message.objects.create(
-            kind=kind, application=application, recipient=recipient, to=address, language="en",
-            subject=f"To {first}", body=f"Dear {first} {last}, {address}", author=recruiter,
-        )  # fmt: skip
+            kind=kind,
+            application=application,
+            recipient=recipient,
+            to=address,
+            language="en",
+            subject=f"To {first}",
+            body=f"Dear {first} {last}, {address}",
+            author=recruiter,
+        )
     note = Note.objects.create(application=application, author=recruiter, text=f"{first} is good")
     make_step(application, f"Talk with {first}")
     AccessLog.objects.create(actor=recruiter, application=application.pk, action="view")
@@ -81,19 +93,33 @@ def make_applicant(address=MAIL, first=FIRST, last=LAST, content=CONTENT, recrui
 
 @pytest.fixture
 def applicant(settings, at, recruiter):
-    """The values that identify an applicant with two applications, of which an account has one. Another
-    person's rows mention the applicant."""
+    """The values that identify an applicant with two applications, of which an account has one.
+    Another person's rows mention the applicant.
+    """
     settings.RATE_LIMIT = "600/min"
     settings.LOG_FORMAT = "text"
-    other = make_applicant("other@example.org", "Jan", "Janssens", b"%PDF-1.4 other\n%%EOF\n", recruiter)
+    other = make_applicant(
+        "other@example.org", "Jan", "Janssens", b"%PDF-1.4 other\n%%EOF\n", recruiter
+    )
     first = make_applicant(recruiter=recruiter)
     second = make_applicant(MAIL.upper(), content=CONTENT + b"2", recruiter=recruiter)
     user = make_user("zyxaccount", email="zyxother@example.org", first_name=FIRST)
     Application.objects.filter(pk=second.pk).update(user=user)
-    Note.objects.create(application=other, author=recruiter, text=f"Better than {FIRST} {LAST} ({MAIL}).")
-    digest = {"kind": "digest", "recipient": recruiter, "to": "recruiter@example.org", "language": "en"}
+    Note.objects.create(
+        application=other, author=recruiter, text=f"Better than {FIRST} {LAST} ({MAIL})."
+    )
+    digest = {
+        "kind": "digest",
+        "recipient": recruiter,
+        "to": "recruiter@example.org",
+        "language": "en",
+    }
     Message.objects.create(subject="New", body=f"New: {FIRST} {LAST}", **digest)
-    log(recruiter, other.vacancy, message=json.dumps([{"added": {"name": "x", "object": f"{FIRST} {LAST}"}}]))
+    log(
+        recruiter,
+        other.vacancy,
+        message=json.dumps([{"added": {"name": "x", "object": f"{FIRST} {LAST}"}}]),
+    )
     Client().post("/account/login", {"username": MAIL, "password": "x"})
     Client().get(receipt_path(first))
     make_job_alert("other@example.org", other.vacancy)
@@ -104,7 +130,11 @@ def applicant(settings, at, recruiter):
 
 
 def private_files(settings):
-    return {path.name: path.read_bytes() for path in Path(settings.PRIVATE_ROOT).rglob("*") if path.is_file()}
+    return {
+        path.name: path.read_bytes()
+        for path in Path(settings.PRIVATE_ROOT).rglob("*")
+        if path.is_file()
+    }
 
 
 # --- Erasure --------------------------------------------------------------------------------------
@@ -113,12 +143,15 @@ def private_files(settings):
 def test_erasure_leaves_nothing_of_an_applicant(
     applicant, settings, tmp_path, caplog, capsys, django_capture_on_commit_callbacks
 ):
-    """The dump, the folders of files, the logs, the caches and the erasure log contain no name, address,
-    reference or hash of a file."""
+    """The dump, the folders of files, the logs, the caches and the erasure log contain no name,
+    address, reference or hash of a file.
+    """
     settings.ERASURE_LOG = str(tmp_path / "erased")
     Path(settings.MEDIA_ROOT).mkdir()
     caplog.set_level("DEBUG")
-    assert {marker: bool(tables_containing(marker)) for marker in applicant} == dict.fromkeys(applicant, True)
+    assert {marker: bool(tables_containing(marker)) for marker in applicant} == dict.fromkeys(
+        applicant, True
+    )
     assert len(private_files(settings)) == 3
     other, before = Application.objects.get(email="other@example.org"), dump()
 
@@ -145,12 +178,19 @@ def test_erasure_leaves_nothing_of_an_applicant(
     assert list(Application.objects.all()) == [other]
     for table in ("vacancies_vacancy", "applications_stage", "applications_accesslog", "auth_user"):
         assert after[table] == before[table], table
-    counts = [model.objects.count() for model in (Submission, SubmissionFile, IdempotencyKey, Note, Message)]
+    counts = [
+        model.objects.count()
+        for model in (Submission, SubmissionFile, IdempotencyKey, Note, Message)
+    ]
     assert counts == [1, 1, 1, 2, 5]
     assert [alert.told.count() for alert in JobAlert.objects.all()] == [1]
     texts = list(other.notes.values_list("text", flat=True))
     assert texts == ["Jan is good", f"Better than {FIRST} {LAST} ({MAIL})."]
-    pks = [other.notes.last().pk, Message.objects.get(kind="digest").pk, LogEntry.objects.latest("pk").pk]
+    pks = [
+        other.notes.last().pk,
+        Message.objects.get(kind="digest").pk,
+        LogEntry.objects.latest("pk").pk,
+    ]
     assert err == (
         "These may mention the person. Read them, and change what does:\n"
         "  notes: {}\n  emails: {}\n  entries of the admin's log: {}\n".format(*pks)
@@ -180,7 +220,10 @@ def test_erasure_of_an_account_includes_claimed_applications(at):
 
     code, _out, err = run("erase_applicant", user.username)
 
-    assert (code, err) == (0, "1 applications from this address belong to no account: use --email.\n")
+    assert (code, err) == (
+        0,
+        "1 applications from this address belong to no account: use --email.\n",
+    )
     assert set(Application.objects.all()) == {unclaimed, later}
 
 
@@ -190,14 +233,22 @@ def test_dry_run_of_an_erasure_by_address_changes_nothing(
     settings.ERASURE_LOG = str(tmp_path / "erased")
     before, stored = dump(), private_files(settings)
     with django_capture_on_commit_callbacks(execute=True):
-        dry = json.loads(run("erase_applicant", "--email", MAIL, "--dry-run", "--format", "json")[1])
-    assert (dump(), private_files(settings), Path(settings.ERASURE_LOG).exists()) == (before, stored, False)
+        dry = json.loads(
+            run("erase_applicant", "--email", MAIL, "--dry-run", "--format", "json")[1]
+        )
+    assert (dump(), private_files(settings), Path(settings.ERASURE_LOG).exists()) == (
+        before,
+        stored,
+        False,
+    )
 
     real = json.loads(run("erase_applicant", "--email", MAIL, "--format", "json")[1])
 
     said = "Dry run, nothing was deleted. Would erase no account, 2 applications"
     assert dry.pop("summary").startswith(said)
-    assert real.pop("summary").startswith("Erased no account, 2 applications, 2 files, 6 emails, 2 notes")
+    assert real.pop("summary").startswith(
+        "Erased no account, 2 applications, 2 files, 6 emails, 2 notes"
+    )
     assert dry == real
     assert [real[kind] for kind in KINDS] == [2, 2, 2, 6, 2, 1]
 
@@ -258,20 +309,29 @@ def test_an_application_without_account_and_address_can_be_deleted(at):
     assert not Application.objects.exists()
 
 
-@pytest.mark.parametrize("way", ["page of the account", "link", "command", "command for an address"])
+@pytest.mark.parametrize(
+    "way", ["page of the account", "link", "command", "command for an address"]
+)
 def test_names_that_an_applicant_chose_change_no_text_about_others(recruiter, at, way):
-    """An applicant whose name is "not suitable" does not erase these words. All tables stay as they were, but
-    for the rows of the applicant."""
+    """An applicant whose name is "not suitable" does not erase these words. All tables stay as they
+    were, but for the rows of the applicant.
+    """
     other = make_applicant("bob@example.org", "Bob", "Bos", recruiter=recruiter)
     Note.objects.create(application=other, text="Not suitable: see bob@example.org")
     log(recruiter, other.vacancy, text="not suitable", message="Bob Bos is not suitable")
-    AccessAttempt.objects.create(username="bob@example.org", failures_since_start=1, attempt_time=at)
+    AccessAttempt.objects.create(
+        username="bob@example.org", failures_since_start=1, attempt_time=at
+    )
     make_user("bob", email="bob@example.org")
     before, rows = dump(), set(Application.objects.values_list("pk", flat=True))
     names = {"first_name": "Bob", "last_name": "Bos", "email": "evil@example.org"}
     user = make_user("not suitable", **names) if way in ("page of the account", "command") else None
     application = make_anonymous(
-        "evil@example.org", given_name="not", family_name="suitable", vacancy=other.vacancy, user=user
+        "evil@example.org",
+        given_name="not",
+        family_name="suitable",
+        vacancy=other.vacancy,
+        user=user,
     )
 
     if way == "page of the account":
@@ -290,7 +350,7 @@ def test_names_that_an_applicant_chose_change_no_text_about_others(recruiter, at
     assert not User.objects.filter(email="evil@example.org").exists()
 
 
-# --- Again after a restore --------------------------------------------------------------------------
+# --- Again after a restore ------------------------------------------------------------------------
 
 
 def test_restored_applications_are_erased_again(applicant, settings, tmp_path):
@@ -322,7 +382,8 @@ def test_restored_rows_of_an_applicant_are_erased_again(applicant, settings, tmp
     run("erase_applicant", "--again")
 
     for marker in applicant:
-        mentions = {"applications_note", "applications_message", "django_admin_log"}  # texts about others
+        # Texts about others.
+        mentions = {"applications_note", "applications_message", "django_admin_log"}
         assert tables_containing(marker) - {"auth_user"} - mentions == set(), marker
 
 
@@ -349,7 +410,7 @@ def test_erasures_of_other_kinds_are_repeated(settings, tmp_path, at, client):
     assert privacy.erase_again()["erased"] == 1
 
 
-# --- Export -------------------------------------------------------------------------------------------
+# --- Export ---------------------------------------------------------------------------------------
 
 
 def test_export_by_address_has_everything(applicant, recruiter, at, settings):
@@ -360,9 +421,14 @@ def test_export_by_address_has_everything(applicant, recruiter, at, settings):
     exported = data["applications"][1]
     assert (exported["given_name"], exported["family_name"]) == (FIRST, LAST)
     assert exported["notes"] == [{"at": exported["notes"][0]["at"], "text": f"{FIRST} is good"}]
-    assert [email["subject"] for email in exported["emails"]] == [f"To {FIRST}"] * 2  # not to colleagues
+    # Not to colleagues.
+    assert [email["subject"] for email in exported["emails"]] == [f"To {FIRST}"] * 2
     submission = exported["submission"]
-    assert submission["answers"][0] == {"field": "first_name", "label": "First name", "values": ["Mia"]}
+    assert submission["answers"][0] == {
+        "field": "first_name",
+        "label": "First name",
+        "values": ["Mia"],
+    }
     assert (submission["consent_text"], submission["consent_version"]) == ("I agree.", 3)
     [file] = submission["files"]
     assert base64.b64decode(file["content"]) == CONTENT
@@ -372,7 +438,9 @@ def test_export_by_address_has_everything(applicant, recruiter, at, settings):
     assert AccessLog.objects.filter(action=Access.EXPORT).count() == 2
     [alert] = data["job_alerts"]
     assert (alert["address"], alert["query"]) == (MAIL, f"filter%5Bsearch%5D=of-{MAIL}")
-    assert alert["told_vacancies"] == [Application.objects.get(email="other@example.org").vacancy_id]
+    assert alert["told_vacancies"] == [
+        Application.objects.get(email="other@example.org").vacancy_id
+    ]
     assert [email["body"] for email in alert["emails"]] == [f"To {MAIL}"]
     text = json.dumps(data)
     data = json.loads(run("export_applicant", "--email", MAIL)[1])
@@ -398,7 +466,7 @@ def test_export_takes_a_fixed_number_of_queries(django_assert_max_num_queries, r
     assert count("one@example.org") == count("six@example.org")
 
 
-# --- Races --------------------------------------------------------------------------------------------
+# --- Races ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,4 +1,6 @@
-"""Each condition of a purge or an erasure, with rows on both sides of it, and what is locked and undone."""
+"""Each condition of a purge or an erasure, with rows on both sides of it, and what is locked and
+undone.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,7 +34,13 @@ from applications.operations import Move, answer, move
 from applications.privacy import deletion, erasures, retention
 from jobsite.models import Erasure
 from tests.applications.applicants import make_anonymous
-from tests.applications.makers import make_application, make_step, make_token, make_user, stage_of_kind
+from tests.applications.makers import (
+    make_application,
+    make_step,
+    make_token,
+    make_user,
+    stage_of_kind,
+)
 from tests.factories import make_vacancy
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +54,13 @@ def make_alert(at: Any, name: str, **values: Any) -> JobAlert:
 
 
 def make_email(at: Any, name: str, **values: Any) -> None:
-    given = {"kind": "digest", "to": "a@example.org", "language": "en", "body": "", "finished_at": at}
+    given = {
+        "kind": "digest",
+        "to": "a@example.org",
+        "language": "en",
+        "body": "",
+        "finished_at": at,
+    }
     Message.objects.create(subject=name, **given | values)
 
 
@@ -70,7 +84,12 @@ def test_applications_with_a_step_in_the_future_are_kept(at):
     make_step(under_way, planned_at=at - DAY, ends_at=at + SECOND, uid="ab" * 16, zone="UTC")
     for name, closes_at in (("offered", at + DAY), ("offered before", at - DAY)):
         application = make_application(created_at=old, given_name=name)
-        values = {"vacancy": application.vacancy, "minutes": 30, "zone": "UTC", "closes_at": closes_at}
+        values = {
+            "vacancy": application.vacancy,
+            "minutes": 30,
+            "zone": "UTC",
+            "closes_at": closes_at,
+        }
         application.offers.create(set=SlotSet.objects.create(**values))
     assert privacy.purge(before=at - 30 * DAY, now=at)["applications"] == 4
     assert names(Application, "given_name") == {"now", "coming", "under way", "offered"}
@@ -78,8 +97,13 @@ def test_applications_with_a_step_in_the_future_are_kept(at):
 
 def test_tags_and_access_logs_of_deleted_applications_are_deleted(at):
     kept = make_application()
-    for name, application in (("in use", kept), ("unused", make_application(created_at=at - 31 * DAY))):
-        ApplicationTag.objects.create(application=application, tag=Tag.objects.create(name=name, folded=name))
+    for name, application in (
+        ("in use", kept),
+        ("unused", make_application(created_at=at - 31 * DAY)),
+    ):
+        ApplicationTag.objects.create(
+            application=application, tag=Tag.objects.create(name=name, folded=name)
+        )
     for pk, days in ((kept.pk, 31), (10**6, 29), (10**6, 31)):  # of deleted applications
         AccessLog.objects.create(application=pk, action="view", at=at - days * DAY)
     assert privacy.purge(before=at - 30 * DAY, now=at)["accesses"] == 1
@@ -101,9 +125,14 @@ def test_applications_of_colleagues_are_deleted_without_a_permission(at):
     ):
         purpose = "pool" if name == "pool" else "application"
         ConsentRequest.objects.create(
-            application=make_application(given_name=name), purpose=purpose, text="", version=1,
-            due_on=due_on, answer=given, answered_at=at if given else None,
-        )  # fmt: skip
+            application=make_application(given_name=name),
+            purpose=purpose,
+            text="",
+            version=1,
+            due_on=due_on,
+            answer=given,
+            answered_at=at if given else None,
+        )
     for name, basis, informed_at, age in (
         ("untold", "interest", None, SECOND),
         ("in time", "interest", None, -SECOND),
@@ -111,14 +140,25 @@ def test_applications_of_colleagues_are_deleted_without_a_permission(at):
         ("applied", "request", None, SECOND),
     ):
         Origin.objects.create(
-            application=make_application(given_name=name), channel="email", basis=basis,
-            informed_at=informed_at, added_at=at - retention.INFORMED_WITHIN - age,
-        )  # fmt: skip
+            application=make_application(given_name=name),
+            channel="email",
+            basis=basis,
+            informed_at=informed_at,
+            added_at=at - retention.INFORMED_WITHIN - age,
+        )
     hired = Application.objects.filter(given_name="hired")
     move(hired, Move(stage=stage_of_kind("hired"), author=None, at=at))
-    assert names(Application, "given_name") - {each.given_name for each in privacy.not_permitted(at)} == {
-        "today", "agreed", "hired", "pool", "in time", "told", "applied",
-    }  # fmt: skip
+    assert names(Application, "given_name") - {
+        each.given_name for each in privacy.not_permitted(at)
+    } == {
+        "today",
+        "agreed",
+        "hired",
+        "pool",
+        "in time",
+        "told",
+        "applied",
+    }
     assert privacy.purge(before=None, now=at)["applications"] == 2
 
 
@@ -128,7 +168,11 @@ def test_technical_rows_are_kept_until_their_end(at):
         retention.ALERT_MAIL_AGE,
         configured.AXES_COOLOFF_TIME,
     )
-    alert, author, role = make_alert(at, "a"), make_user("author"), Group.objects.create(name="Role")
+    alert, author, role = (
+        make_alert(at, "a"),
+        make_user("author"),
+        Group.objects.create(name="Role"),
+    )
     for name, age in (("old", SECOND), ("new", -SECOND)):
         attempt = AccessAttempt.objects.create(username=name, failures_since_start=1)
         AccessAttempt.objects.filter(pk=attempt.pk).update(attempt_time=at - cool_off - age)
@@ -139,20 +183,34 @@ def test_technical_rows_are_kept_until_their_end(at):
             email=name, role=role, author=author, language="en", sent_at=at - month - age
         )
         make_alert(at, f"{name}-unconfirmed", ends_at=at - age)
-        make_alert(at, f"{name}-confirmed", ends_at=at - retention.NOT_ASKED_AGE - age, confirmed_at=at)
+        make_alert(
+            at, f"{name}-confirmed", ends_at=at - retention.NOT_ASKED_AGE - age, confirmed_at=at
+        )
     make_email(None, "waiting, alert", alert=alert, kind="alert")
 
     counts = privacy.purge_credentials(now=at)
 
-    kinds = ("failed_sign_ins", "emails_to_colleagues", "emails_of_alerts", "invitations", "job_alerts")
+    kinds = (
+        "failed_sign_ins",
+        "emails_to_colleagues",
+        "emails_of_alerts",
+        "invitations",
+        "job_alerts",
+    )
     assert [counts[kind] for kind in kinds] == [1, 1, 1, 1, 2]
     assert names(AccessAttempt, "username") == names(Invitation, "email") == {"new"}
     assert names(Message, "subject") == {
-        "new", "old, application", "new, application", "new, alert", "waiting, alert",
-    }  # fmt: skip
+        "new",
+        "old, application",
+        "new, application",
+        "new, alert",
+        "waiting, alert",
+    }
     assert {each.address.split("@")[0] for each in JobAlert.objects.all()} == {
-        "a", "new-unconfirmed", "new-confirmed",
-    }  # fmt: skip
+        "a",
+        "new-unconfirmed",
+        "new-confirmed",
+    }
 
 
 def test_alerts_forget_closed_vacancies_only(at):
@@ -188,7 +246,7 @@ def test_accounts_with_a_role_or_a_recent_date_are_kept(at):
     assert names(User, "username") == {"root", "staff", "new", "active", "permitted", "member"}
 
 
-# --- erasures ---------------------------------------------------------------------------------------
+# --- erasures -------------------------------------------------------------------------------------
 
 
 def test_every_erasure_is_recorded_and_repeated_after_a_restore(at):
@@ -210,7 +268,12 @@ def test_every_erasure_is_recorded_and_repeated_after_a_restore(at):
     make_user("anna")
 
     again = privacy.erase_again()
-    assert (again["erased"], again["kept"], again["applications"], again["job_alerts"]) == (1, 0, 1, 1)
+    assert (again["erased"], again["kept"], again["applications"], again["job_alerts"]) == (
+        1,
+        0,
+        1,
+        1,
+    )
     assert (names(JobAlert, "pk"), names(Application, "pk")) == kept
     assert names(User, "username") == {"other", "anna"}
     assert Erasure.objects.count() == 4  # a repeated one is not recorded again
@@ -242,7 +305,7 @@ def test_failed_sign_ins_go_with_the_last_row_of_a_mailbox(at):
     }
 
 
-# --- locks and transactions -------------------------------------------------------------------------
+# --- locks and transactions -----------------------------------------------------------------------
 
 
 @contextmanager
@@ -268,8 +331,14 @@ def test_rows_are_locked_before_they_are_judged(at, monkeypatch):
         application=asked, purpose="application", text="", version=1, due_on=timezone.localdate(at)
     )
     for expected, action in (
-        (["Application"] * 2 + ["FormSnapshot", "User"], lambda: privacy.purge(before=at - 30 * DAY, now=at)),
-        (["User", "Application", "JobAlert"], lambda: privacy.erase(user=make_user("mia"), address="a@b.be")),
+        (
+            ["Application"] * 2 + ["FormSnapshot", "User"],
+            lambda: privacy.purge(before=at - 30 * DAY, now=at),
+        ),
+        (
+            ["User", "Application", "JobAlert"],
+            lambda: privacy.erase(user=make_user("mia"), address="a@b.be"),
+        ),
         (["JobAlert"], lambda: privacy.erase_alert(make_alert(at, "an"))),
         (["Application"], lambda: answer(application=asked, is_agreed=True, at=at)),
     ):

@@ -52,7 +52,9 @@ def clients(count: int) -> list[Client]:
 
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_bulk_moves_record_one_change_each(stages: dict[str, Stage], _: int) -> None:
-    stages["Invited"].email = MailTemplate.objects.create(name="Talk", subject_en="Talk", body_en="Talk.")
+    stages["Invited"].email = MailTemplate.objects.create(
+        name="Talk", subject_en="Talk", body_en="Talk."
+    )
     users = [make_user(f"mia{number}", email=f"mia{number}@example.org") for number in range(6)]
     applications = [make_application(stage=stages["New"], user=user) for user in users]
     rows, at = Application.objects.all(), timezone.now()
@@ -90,10 +92,16 @@ def test_move_is_not_dated_before_the_previous_change(stages: dict[str, Stage]) 
 
 
 @pytest.mark.parametrize("_", REPEATS)
-def test_concurrent_saves_of_an_application_give_one_conflict(stages: dict[str, Stage], _: int) -> None:
+def test_concurrent_saves_of_an_application_give_one_conflict(
+    stages: dict[str, Stage], _: int
+) -> None:
     application = make_application(stage=stages["New"])
     page = f"{LIST}{application.pk}/change/"
-    steps = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0, "seen": application.changes.get().pk}
+    steps = {
+        "history-TOTAL_FORMS": 0,
+        "history-INITIAL_FORMS": 0,
+        "seen": application.changes.get().pk,
+    }
     chosen = [{**steps, "stage": stages[name].pk} for name in ("Invited", "Rejected")]
 
     answers = at_once(
@@ -123,14 +131,18 @@ def test_two_clicks_consider_an_application_once(stages: dict[str, Stage]) -> No
     copy = Application.objects.get(vacancy=vacancy)
     kinds = sorted(type(outcome).__name__ for outcome in outcomes)
     assert kinds == ["AlreadyThereError", "AlreadyThereError", "Application"]
-    assert [each.application for each in outcomes if isinstance(each, AlreadyThereError)] == [copy] * 2
+    assert [each.application for each in outcomes if isinstance(each, AlreadyThereError)] == [
+        copy
+    ] * 2
 
 
 @pytest.mark.each_database
 @pytest.mark.slow("renders a page of the admin")
 def test_of_two_first_saves_of_internal_data_one_is_refused() -> None:
     url = f"/admin/vacancies/vacancy/{make_vacancy().pk}/internal/"
-    forms = [{"internal-client": name, "internal-positions": 1, "seen": ""} for name in ("An", "Bo")]
+    forms = [
+        {"internal-client": name, "internal-positions": 1, "seen": ""} for name in ("An", "Bo")
+    ]
 
     answers = at_once(
         *(partial(client.post, url, form) for client, form in zip(clients(2), forms, strict=True))
@@ -197,10 +209,15 @@ def test_status_that_another_import_creates_meanwhile_is_used(monkeypatch: Any) 
 
     step_in(monkeypatch, ApplicationImporter, "_note_once", lambda: elsewhere(create))
 
-    assert imported([{"user": {"username": "mia"}, "vacancy_id": vacancy.pk, "status": "Tested"}]) == []
+    assert (
+        imported([{"user": {"username": "mia"}, "vacancy_id": vacancy.pk, "status": "Tested"}])
+        == []
+    )
 
     assert Status.objects.filter(label_en="Tested").count() == 1
-    assert list(Stage.objects.filter(name__startswith="Tested").values_list("name", flat=True)) == ["Tested"]
+    assert list(Stage.objects.filter(name__startswith="Tested").values_list("name", flat=True)) == [
+        "Tested"
+    ]
 
 
 @pytest.mark.parametrize("_", REPEATS)
@@ -230,7 +247,10 @@ def test_concurrent_erasures_erase_once(settings: Any, tmp_path: Any, _: int) ->
 
     outcomes = at_once(*[partial(privacy.erase, user=user)] * 2)
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Counter", "NoSuchAccountError"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
+        "Counter",
+        "NoSuchAccountError",
+    ]
     assert not User.objects.exists()
     assert len((tmp_path / "erasures.log").read_text().splitlines()) == 1
 
@@ -246,7 +266,9 @@ def test_account_that_concurrently_became_staff_is_not_erased() -> None:
 
 
 @pytest.mark.parametrize("change", [{"last_login": NOW}, {"is_staff": True}])
-def test_purge_keeps_an_account_that_concurrently_signed_in(monkeypatch: Any, change: dict[str, Any]) -> None:
+def test_purge_keeps_an_account_that_concurrently_signed_in(
+    monkeypatch: Any, change: dict[str, Any]
+) -> None:
     long_ago = NOW - timedelta(days=1000)
     back, idle = (User.objects.create_user(name, date_joined=long_ago) for name in ("back", "idle"))
     real = retention._idle_accounts

@@ -24,17 +24,33 @@ pytestmark = pytest.mark.django_db
 UID = "ab" * 16
 
 
-def answer(partstat="ACCEPTED", *, address="mia@example.org", uid=UID, sequence=2, method="REPLY", lines=()):
+def answer(
+    partstat="ACCEPTED", *, address="mia@example.org", uid=UID, sequence=2, method="REPLY", lines=()
+):
     mail = EmailMessage()
     mail["Subject"], mail["From"] = "Accepted", "somebody@example.org"
     mail.set_content("I come.")
-    calendar = "\r\n".join((
-        "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//x//EN", f"METHOD:{method}", "BEGIN:VEVENT",
-        f"UID:{uid}@jobs.example.org", f"SEQUENCE:{sequence}", "DTSTAMP:20260302T093000Z",
-        "DTSTART:20260305T093000Z", f"ATTENDEE;PARTSTAT={partstat}:MAILTO:{address}", *lines, "END:VEVENT",
-        "END:VCALENDAR", "",
-    ))  # fmt: skip
-    mail.add_alternative(calendar.encode(), maintype="text", subtype="calendar", params={"method": method})
+    calendar = "\r\n".join(
+        (
+            "BEGIN:VCALENDAR",
+            "VERSION:2.0",
+            "PRODID:-//x//EN",
+            f"METHOD:{method}",
+            "BEGIN:VEVENT",
+            f"UID:{uid}@jobs.example.org",
+            f"SEQUENCE:{sequence}",
+            "DTSTAMP:20260302T093000Z",
+            "DTSTART:20260305T093000Z",
+            f"ATTENDEE;PARTSTAT={partstat}:MAILTO:{address}",
+            *lines,
+            "END:VEVENT",
+            "END:VCALENDAR",
+            "",
+        )
+    )
+    mail.add_alternative(
+        calendar.encode(), maintype="text", subtype="calendar", params={"method": method}
+    )
     return mail.as_bytes()
 
 
@@ -42,8 +58,15 @@ def answer(partstat="ACCEPTED", *, address="mia@example.org", uid=UID, sequence=
 def invited(at):
     application = apply(make_vacancy(title="Nurse"), "Mia", "mia@example.org", reference="7K3QX9WD")
     start = NOW + timedelta(days=3)
-    step = make_step(application, "Talk", uid=UID, planned_at=start, ends_at=start + timedelta(hours=1),
-                     zone="UTC", sequence=2)  # fmt: skip
+    step = make_step(
+        application,
+        "Talk",
+        uid=UID,
+        planned_at=start,
+        ends_at=start + timedelta(hours=1),
+        zone="UTC",
+        sequence=2,
+    )
     return Participant.objects.create(entry=step, address="Mia@example.org", sequence=2)
 
 
@@ -113,7 +136,9 @@ def test_answer_is_read_in_every_part_and_encoding():
     for encoding in ("base64", "quoted-printable", "7bit"):
         mail = EmailMessage()
         mail.set_content("I come.\n-- \nMia")
-        lines = calendar_of(answer(lines=["DESCRIPTION:" + "-" * 100, "BEGIN:VALARM", "UID:x", "END:VALARM"]))
+        lines = calendar_of(
+            answer(lines=["DESCRIPTION:" + "-" * 100, "BEGIN:VALARM", "UID:x", "END:VALARM"])
+        )
         mail.add_alternative(lines.decode(), subtype="calendar", cte=encoding)
         outer = EmailMessage()
         outer.set_content("Forwarded.")
@@ -125,7 +150,10 @@ def test_answer_is_read_in_every_part_and_encoding():
 
 def test_number_of_boundaries_that_are_read_is_limited():
     part = b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n"
-    for count, is_read in ((reply_emails.BOUNDARIES_MAX - 1, True), (reply_emails.BOUNDARIES_MAX, False)):
+    for count, is_read in (
+        (reply_emails.BOUNDARIES_MAX - 1, True),
+        (reply_emails.BOUNDARIES_MAX, False),
+    ):
         content = b"".join(part % number for number in range(count)) + answer()
         assert any(reply_emails.answers(content)) is is_read
 
@@ -164,7 +192,9 @@ def test_only_answers_become_read_and_nothing_is_read_twice(invited, server):
 
 @pytest.mark.slow("a server with TLS")
 def test_hostile_emails_do_not_hide_answers(invited, server, caplog):
-    contents = [content for kind in emails.KINDS.values() for content in (kind, answer(uid="cd" * 16))]
+    contents = [
+        content for kind in emails.KINDS.values() for content in (kind, answer(uid="cd" * 16))
+    ]
     server.emails = dict(enumerate([*contents, answer()], 1))
     job = replies.Replies()
     outcomes = job.run(NOW)
@@ -172,7 +202,9 @@ def test_hostile_emails_do_not_hide_answers(invited, server, caplog):
     assert (outcomes["answer"], outcomes.total()) == (1, len(server.emails))
     warnings = [record.getMessage() for record in caplog.records]
     assert len(warnings) == outcomes["unreadable"] > 0
-    assert all(re.fullmatch(r"Email \d+ of REPLY_MAILBOX cannot be read: \w+", each) for each in warnings)
+    assert all(
+        re.fullmatch(r"Email \d+ of REPLY_MAILBOX cannot be read: \w+", each) for each in warnings
+    )
 
 
 @pytest.mark.slow("a server with TLS")
@@ -183,7 +215,10 @@ def test_errors_that_no_email_causes_lose_no_answer(invited, server, monkeypatch
         raise error
 
     for error in (OperationalError("locked"), RecursionError()):
-        server.emails = {max(server.emails) + 1: answer(), max(server.emails) + 2: b"Subject: Other\r\n\r\n"}
+        server.emails = {
+            max(server.emails) + 1: answer(),
+            max(server.emails) + 2: b"Subject: Other\r\n\r\n",
+        }
         monkeypatch.setattr(replies, "record_reply", fail)
         if isinstance(error, OperationalError):
             with pytest.raises(OperationalError):
@@ -191,7 +226,8 @@ def test_errors_that_no_email_causes_lose_no_answer(invited, server, monkeypatch
         else:
             assert job.run(NOW) == {"unreadable": 2}
         monkeypatch.setattr(replies, "record_reply", record)
-        # another process goes on: it reads again what the database refused, and what ended the process never
+        # another process goes on: it reads again what the database refused, and what ended the
+        # process never
         expected = {"answer": 1, "other": 1} if isinstance(error, OperationalError) else {}
         assert replies.Replies().run(NOW) == expected
 
@@ -224,14 +260,17 @@ def test_certificate_is_checked_and_a_failure_delays(invited, server, monkeypatc
     with pytest.raises(JobError) as caught:
         job.run(job.next_due(NOW))
     assert (str(caught.value), caught.value.wait) == (
-        "REPLY_MAILBOX cannot be read: SSLCertVerificationError", timedelta(minutes=5)
-    )  # fmt: skip
+        "REPLY_MAILBOX cannot be read: SSLCertVerificationError",
+        timedelta(minutes=5),
+    )
     assert "p:w" not in caplog.text
     assert server.commands == []
 
 
 def test_colleague_answers_by_email(invited, module_roles):
     anna = colleague("anna", "Recruiter")
-    mine = Participant.objects.create(entry=invited.entry, user=anna, address=anna.email, sequence=2)
+    mine = Participant.objects.create(
+        entry=invited.entry, user=anna, address=anna.email, sequence=2
+    )
     assert replies.record_reply(answer(address=anna.email), at=NOW)
     assert (reply_of(mine), reply_of(invited)) == ("accepted", "")

@@ -34,7 +34,10 @@ def accounts(at, recruiter):
                 actor=recruiter, application=application.pk, action="view", at=created_at
             )
             log(recruiter, application)
-    assert make_application(user=make_user("moved", **old), created_at=year, updated_at=at).updated_at == at
+    assert (
+        make_application(user=make_user("moved", **old), created_at=year, updated_at=at).updated_at
+        == at
+    )
     make_user("newcomer")
     make_user("visitor", **old, last_login=at)
     make_user("employee", **old).groups.add(Group.objects.create(name="Colleagues"))
@@ -52,11 +55,18 @@ def test_purge_deletes_old_data_only(accounts, at):
 
     code, out, _ = run("purge_applications", "--older-than", 30)
 
-    assert (code, out) == (0, "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens.\n")
+    assert (code, out) == (
+        0,
+        "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens.\n",
+    )
     assert before - usernames() == {"stale", "idle"}
     assert set(Application.objects.all()) == applications
     assert len(applications) == 3
-    assert (HistoryEntry.objects.count(), AccessLog.objects.count(), LogEntry.objects.count()) == (2, 2, 2)
+    assert (HistoryEntry.objects.count(), AccessLog.objects.count(), LogEntry.objects.count()) == (
+        2,
+        2,
+        2,
+    )
     assert run("purge_applications", "--older-than", 30)[1].startswith("Deleted 0 applications")
 
 
@@ -68,7 +78,9 @@ def test_dry_run_of_a_purge_changes_nothing(accounts):
 
     assert dump() == before
     real = json.loads(run(*command)[1])
-    assert dry.pop("summary").startswith("Dry run, nothing was deleted. Would delete 2 applications")
+    assert dry.pop("summary").startswith(
+        "Dry run, nothing was deleted. Would delete 2 applications"
+    )
     real.pop("summary")
     assert dry == real
     assert dry["days"] == 30
@@ -78,7 +90,9 @@ def test_purge_compares_the_last_change_to_the_second(at):
     for kept, days in ((None, 30), (10, 10)):  # the period of the site, and of the vacancy
         for seconds in (-1, 0, 1):
             make_application(
-                vacancy=make_vacancy(title=f"{days} days {seconds:+} s", applications_kept_days=kept),
+                vacancy=make_vacancy(
+                    title=f"{days} days {seconds:+} s", applications_kept_days=kept
+                ),
                 created_at=at - timedelta(days=900),
                 updated_at=at - timedelta(days=days, seconds=seconds),
             )
@@ -95,7 +109,9 @@ def test_option_overrides_the_retention_setting(settings, at, monkeypatch):
     for days in (50, *range(200, 205)):
         make_application(created_at=at - timedelta(days=days))
 
-    assert run("purge_applications")[1].startswith("Deleted 5 applications without a change for 100 days")
+    assert run("purge_applications")[1].startswith(
+        "Deleted 5 applications without a change for 100 days"
+    )
     assert run("purge_applications", "--older-than", 40)[1].startswith("Deleted 1 applications")
 
 
@@ -124,7 +140,10 @@ def test_purge_credentials_deletes_expired_credentials_only(jane, at, time_machi
 
     code, out, _ = run("purge_credentials")
 
-    assert (code, out) == (0, "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that had expired.\n")
+    assert (code, out) == (
+        0,
+        "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that had expired.\n",
+    )
     assert Token.objects.get().token_key == good[:15]
     assert Session.objects.get().session_key == "good"
     assert Application.objects.exists()

@@ -1,5 +1,6 @@
-"""purge_applications and submissions: every part of an application is deleted after the period of the vacancy
-or of the site, the files after the commit."""
+"""purge_applications and submissions: every part of an application is deleted after the period of
+the vacancy or of the site, the files after the commit.
+"""
 
 import json
 import os
@@ -36,10 +37,16 @@ MARK = "zyxmarker"
 def make_whole(
     at: Any, *, kept: int | None = None, days: float = 0, is_anonymous: bool = True
 ) -> Application:
-    """Create an application with every part, to a vacancy that keeps applications for `kept` days, which was
-    changed `days` ago."""
+    """Create an application with every part, to a vacancy that keeps applications for `kept` days,
+    which was changed `days` ago.
+    """
     changed_at = at - timedelta(days=days)
-    values = {"given_name": MARK, "family_name": MARK, "email": f"{MARK}@example.org", "phone": MARK}
+    values = {
+        "given_name": MARK,
+        "family_name": MARK,
+        "email": f"{MARK}@example.org",
+        "phone": MARK,
+    }
     values |= {"email_folded": values["email"]}
     vacancy = make_vacancy(applications_kept_days=kept)
     application = make_application(vacancy=vacancy, created_at=changed_at, **values)
@@ -50,10 +57,19 @@ def make_whole(
     submission = make_submission(application, {"cv": MARK}, source=MARK)
     make_file(submission, f"{MARK}.pdf", b"%PDF-1 " + MARK.encode())
     Note.objects.create(application=application, text=MARK, created_at=changed_at)
-    email = {"kind": "receipt", "to": f"{MARK}@example.org", "language": "en", "subject": MARK, "body": MARK}
+    email = {
+        "kind": "receipt",
+        "to": f"{MARK}@example.org",
+        "language": "en",
+        "subject": MARK,
+        "body": MARK,
+    }
     Message.objects.create(application=application, **email)
     IdempotencyKey.objects.create(
-        vacancy=application.vacancy, key_hash=f"{application.pk}", fingerprint="", application=application
+        vacancy=application.vacancy,
+        key_hash=f"{application.pk}",
+        fingerprint="",
+        application=application,
     )
     return application
 
@@ -89,7 +105,9 @@ def test_period_of_the_vacancy_comes_first(settings, at, site, kept, days, is_de
     assert Application.objects.exists() == (not is_deleted)
 
 
-def test_every_part_and_the_file_are_deleted(settings, at, django_capture_on_commit_callbacks) -> None:
+def test_every_part_and_the_file_are_deleted(
+    settings, at, django_capture_on_commit_callbacks
+) -> None:
     settings.APPLICATIONS_KEPT_DAYS = 30
     make_whole(at, days=31)
     kept = make_file(make_submission(make_application(), {}), content=b"%PDF-1 kept")
@@ -107,7 +125,9 @@ def test_every_part_and_the_file_are_deleted(settings, at, django_capture_on_com
         assert model.objects.count() == 1
 
 
-def test_rolled_back_purge_deletes_no_file(settings, at, django_capture_on_commit_callbacks) -> None:
+def test_rolled_back_purge_deletes_no_file(
+    settings, at, django_capture_on_commit_callbacks
+) -> None:
     settings.APPLICATIONS_KEPT_DAYS = 30
     make_whole(at, days=31)
     before = dump(), stored(settings)
@@ -136,27 +156,38 @@ def test_no_period_at_all(settings, at) -> None:
     report = purged("--if-set")
     assert (report["applications"], report["accounts"]) == (1, 0)
     assert report["summary"] == (
-        "Deleted 1 applications without a change for the period of their vacancy, 0 accounts, 0 tokens."
+        "Deleted 1 applications without a change for the period of their vacancy, 0 accounts, 0 "
+        "tokens."
     )
 
 
-@pytest.mark.parametrize("command", [("purge_credentials",), ("purge_applications", "--older-than", "365")])
+@pytest.mark.parametrize(
+    "command", [("purge_credentials",), ("purge_applications", "--older-than", "365")]
+)
 def test_technical_rows_are_deleted(at, command) -> None:
     application = make_application()
     submission = make_submission(application, {})
     FormSnapshot.objects.create(digest="unused", sections=[])
     for age in (timedelta(hours=23), timedelta(hours=25)):
         IdempotencyKey.objects.create(
-            vacancy=application.vacancy, key_hash=str(age), fingerprint="", application=application,
+            vacancy=application.vacancy,
+            key_hash=str(age),
+            fingerprint="",
+            application=application,
             created_at=at - age,
-        )  # fmt: skip
+        )
         UsedProof.objects.create(digest=str(age), expires_at=at + timedelta(hours=24) - age)
     for days, finished in ((29, True), (31, True), (31, False)):
         queued_at = at - timedelta(days=days)
         Message.objects.create(
-            kind="digest", to="anna@example.org", language="en", subject=f"{days} {finished}", body="",
-            queued_at=queued_at, finished_at=queued_at if finished else None,
-        )  # fmt: skip
+            kind="digest",
+            to="anna@example.org",
+            language="en",
+            subject=f"{days} {finished}",
+            body="",
+            queued_at=queued_at,
+            finished_at=queued_at if finished else None,
+        )
     recruiter = make_user("recruiter")
     for days in (29, 31):
         vacancy = make_vacancy()
@@ -165,7 +196,13 @@ def test_technical_rows_are_deleted(at, command) -> None:
 
     report = json.loads(run(*command, "--format", "json")[1])
 
-    kinds = ("idempotency_keys", "used_proofs", "emails_to_colleagues", "unsaved_input", "form_snapshots")
+    kinds = (
+        "idempotency_keys",
+        "used_proofs",
+        "emails_to_colleagues",
+        "unsaved_input",
+        "form_snapshots",
+    )
     assert {kind: report[kind] for kind in kinds} == dict.fromkeys(kinds, 1)
     assert IdempotencyKey.objects.get().key_hash == str(timedelta(hours=23))
     assert UsedProof.objects.get().digest == str(timedelta(hours=23))
@@ -188,7 +225,9 @@ def test_snapshot_of_a_new_submission_is_kept(at, monkeypatch) -> None:
     delete = FormSnapshot.delete
 
     def submit_first(self: FormSnapshot) -> Any:
-        Submission.objects.filter(pk=make_submission(make_application(), {}).pk).update(snapshot=self)
+        Submission.objects.filter(pk=make_submission(make_application(), {}).pk).update(
+            snapshot=self
+        )
         return delete(self)
 
     monkeypatch.setattr(FormSnapshot, "delete", submit_first)

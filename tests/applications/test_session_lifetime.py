@@ -65,7 +65,9 @@ def test_deactivated_account_loses_access_at_once(client, jane):
     assert colleague.get("/admin/")["Location"].startswith("/admin/login/")
     User.objects.update(is_active=True)
     jane.delete()
-    assert client.get(MINE, headers=bearer(token)).status_code == session.get(MINE).status_code == 401
+    assert (
+        client.get(MINE, headers=bearer(token)).status_code == session.get(MINE).status_code == 401
+    )
 
 
 @pytest.mark.parametrize("by", ["oneself", "a colleague", "a command"])

@@ -9,7 +9,15 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from applications.models import Application, HistoryEntry, Message, Offer, Participant, Slot, SlotSet
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Message,
+    Offer,
+    Participant,
+    Slot,
+    SlotSet,
+)
 from applications.operations import withdraw_application
 from applications.operations.interviews import cancel_interviews
 from applications.operations.slots import (
@@ -36,10 +44,18 @@ DAY = timedelta(days=1)
 def build(people=2, starts=(2 * DAY, 3 * DAY), **values):
     brand = make_brand("Acme")
     vacancy = make_vacancy(title="Nurse", brand=brand)
-    own = [apply(vacancy, f"Mia{n}", f"mia{n}@example.org", reference=f"MIA{n}") for n in range(people)]
+    own = [
+        apply(vacancy, f"Mia{n}", f"mia{n}@example.org", reference=f"MIA{n}") for n in range(people)
+    ]
     anna = colleague("anna", "", brand)
-    given = {"vacancy": vacancy, "author": anna, "name": "Talk", "minutes": 60, "zone": "Europe/Brussels",
-             "closes_at": NOW + 9 * DAY} | values  # fmt: skip
+    given = {
+        "vacancy": vacancy,
+        "author": anna,
+        "name": "Talk",
+        "minutes": 60,
+        "zone": "Europe/Brussels",
+        "closes_at": NOW + 9 * DAY,
+    } | values
     slots = SlotSet(**given)
     pks = offer_slots(
         OfferedTimes(
@@ -52,20 +68,30 @@ def build(people=2, starts=(2 * DAY, 3 * DAY), **values):
     )
     offers = {each.application_id: each for each in Offer.objects.all()}
     return SimpleNamespace(
-        set=slots, own=own, anna=anna, told=pks, vacancy=vacancy, brand=brand,
-        offers=[offers[each.pk] for each in own if each.pk in offers], slots=list(slots.slots.all()),
-    )  # fmt: skip
+        set=slots,
+        own=own,
+        anna=anna,
+        told=pks,
+        vacancy=vacancy,
+        brand=brand,
+        offers=[offers[each.pk] for each in own if each.pk in offers],
+        slots=list(slots.slots.all()),
+    )
 
 
 def test_choosing_schedules_the_interview_and_takes_the_time(at):
     office = build()
-    assert [each.to for each in Message.objects.order_by("pk")] == ["mia0@example.org", "mia1@example.org"]
+    assert [each.to for each in Message.objects.order_by("pk")] == [
+        "mia0@example.org",
+        "mia1@example.org",
+    ]
     assert Message.objects.first().subject == "Choose a time: Interview: Nurse, Acme"
     entry = choose(offer=office.offers[0], slot=office.slots[0], at=NOW)
     assert (entry.planned_at, entry.ends_at) == (NOW + 2 * DAY, NOW + 2 * DAY + timedelta(hours=1))
     assert sorted(Message.objects.exclude(calendar="").values_list("to", flat=True)) == [
-        "anna@example.org", "mia0@example.org"
-    ]  # fmt: skip
+        "anna@example.org",
+        "mia0@example.org",
+    ]
     assert free_slots(office.set, at=NOW) == office.slots[1:]
     with pytest.raises(TakenError):
         choose(offer=office.offers[1], slot=office.slots[0], at=NOW)
@@ -97,12 +123,20 @@ def test_times_within_the_notice_and_after_the_end_are_refused(at):
 
 def test_two_sets_of_one_colleague_do_not_overlap(at):
     office = build(people=1)
-    other = SlotSet(vacancy=office.vacancy, author=office.anna, name="Other", minutes=60, zone="UTC",
-                    closes_at=NOW + 9 * DAY)  # fmt: skip
+    other = SlotSet(
+        vacancy=office.vacancy,
+        author=office.anna,
+        name="Other",
+        minutes=60,
+        zone="UTC",
+        closes_at=NOW + 9 * DAY,
+    )
     second = apply(office.vacancy, "Jan", "jan@example.org")
     start = NOW + 2 * DAY + timedelta(minutes=30)
     offer_slots(
-        OfferedTimes(slot_set=other, starts=[start], colleagues=[office.anna], applications=[second.pk]),
+        OfferedTimes(
+            slot_set=other, starts=[start], colleagues=[office.anna], applications=[second.pk]
+        ),
         at=NOW,
     )
     choose(offer=office.offers[0], slot=office.slots[0], at=NOW)
@@ -147,24 +181,41 @@ def test_applicant_chooses_on_the_page(at, client):
     page = client.post(base, follow=True).content.decode()
     assert "Wednesday 4 Mar 2026, 10:30–11:30 (Europe/Brussels, UTC+1)" in page
     data = {"offer": office.offers[0].pk, "slot": office.slots[0].pk}
-    wrong = ({}, data | {"slot": "x"}, data | {"offer": office.offers[1].pk}, data | {"slot": 99999})
+    wrong = (
+        {},
+        data | {"slot": "x"},
+        data | {"offer": office.offers[1].pk},
+        data | {"slot": 99999},
+    )
     assert [client.post(f"{base}/choose", each).status_code for each in wrong] == [404] * 4
     assert client.post(f"{base}/choose", data).status_code == 302
     page = client.get(base).content.decode()
     assert "You can choose another time:" in page
-    taken = client.post(f"{receipt_path(office.own[1])}/choose", {**data, "offer": office.offers[1].pk})
+    taken = client.post(
+        f"{receipt_path(office.own[1])}/choose", {**data, "offer": office.offers[1].pk}
+    )
     assert taken.status_code == 409
     assert "This time was taken. Choose another one." in taken.content.decode()
 
 
-# --- The page that offers ------------------------------------------------------------------------------
+# --- The page that offers -------------------------------------------------------------------------
 
 FIELDS = {
-    "name": "Talk", "minutes": "60", "zone": "Europe/Brussels", "place": "", "video_url": "", "details": "",
-    "notice_hours": "24", "closes_on": "2026-03-20",
-    "day1": "2026-03-10", "from1": "09:00", "until1": "12:00",
-    "day2": "2026-03-11", "from2": "13:30", "until2": "15:00",
-}  # fmt: skip
+    "name": "Talk",
+    "minutes": "60",
+    "zone": "Europe/Brussels",
+    "place": "",
+    "video_url": "",
+    "details": "",
+    "notice_hours": "24",
+    "closes_on": "2026-03-20",
+    "day1": "2026-03-10",
+    "from1": "09:00",
+    "until1": "12:00",
+    "day2": "2026-03-11",
+    "from2": "13:30",
+    "until2": "15:00",
+}
 
 
 @pytest.fixture
@@ -207,7 +258,11 @@ def test_recruiter_offers_times_after_a_preview(recruiter_page):
         ({"day1": "2026-03-01"}, "day1", "This time has passed. Choose a later one."),
         ({"minutes": "4"}, "day1", "These are 67 times. At most 40 are allowed."),
         ({"closes_on": "2026-03-01"}, "closes_on", "This day has passed. Choose a later one."),
-        ({"day1": "2026-10-25", "from1": "02:30"}, "day1", "The clocks show 02:30 twice on this day."),
+        (
+            {"day1": "2026-10-25", "from1": "02:30"},
+            "day1",
+            "The clocks show 02:30 twice on this day.",
+        ),
         ({"day1": "2026-03-29", "from1": "02:30"}, "day1", "The clocks skip 02:30 on this day."),
     ],
 )
@@ -218,7 +273,7 @@ def test_wrong_periods_are_errors(recruiter_page, values, field, error):
     assert not SlotSet.objects.exists()
 
 
-# --- Races ---------------------------------------------------------------------------------------------
+# --- Races ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow("20 applicants choose one time at once")
@@ -246,13 +301,22 @@ def test_one_of_twenty_applicants_gets_the_time(at):
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets one write at a time")
 def test_two_sets_of_one_colleague_never_overlap(at):
     office = build(people=10, starts=tuple(2 * DAY + timedelta(hours=n) for n in range(10)))
-    other = SlotSet(vacancy=office.vacancy, author=office.anna, name="Other", minutes=60, zone="UTC",
-                    closes_at=NOW + 9 * DAY)  # fmt: skip
+    other = SlotSet(
+        vacancy=office.vacancy,
+        author=office.anna,
+        name="Other",
+        minutes=60,
+        zone="UTC",
+        closes_at=NOW + 9 * DAY,
+    )
     people = [apply(office.vacancy, f"Jan{n}", f"jan{n}@example.org") for n in range(10)]
     starts = [NOW + 2 * DAY + timedelta(hours=n, minutes=30) for n in range(10)]
     offer_slots(
         OfferedTimes(
-            slot_set=other, starts=starts, colleagues=[office.anna], applications=[each.pk for each in people]
+            slot_set=other,
+            starts=starts,
+            colleagues=[office.anna],
+            applications=[each.pk for each in people],
         ),
         at=NOW,
     )

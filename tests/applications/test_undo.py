@@ -39,7 +39,9 @@ def shown(application: Application, at: datetime) -> str:
 
 
 def stage_of(application: Application) -> str:
-    return Application.objects.with_stage().values_list("stage_name", flat=True).get(pk=application.pk)
+    return (
+        Application.objects.with_stage().values_list("stage_name", flat=True).get(pk=application.pk)
+    )
 
 
 def test_undone_change_is_never_shown(application: Application) -> None:
@@ -57,10 +59,14 @@ def test_undone_change_is_never_shown(application: Application) -> None:
 
 
 def test_undo_keeps_the_embargo_of_the_previous_stage(application: Application) -> None:
-    """Rejected on day 0, moved on by mistake on day 1, and undone: shown from day 3, not earlier or never."""
+    """Rejected on day 0, moved on by mistake on day 1, and undone:
+    shown from day 3, not earlier or never.
+    """
     moved(application, make_stage("Rejected", embargo_days=3))
     undo_moves(
-        [moved(application, make_stage("Interview", embargo_days=1), NOW + DAY)], author=None, at=NOW + DAY
+        [moved(application, make_stage("Interview", embargo_days=1), NOW + DAY)],
+        author=None,
+        at=NOW + DAY,
     )
 
     assert stage_of(application) == "Rejected"
@@ -83,7 +89,11 @@ def test_move_after_an_undo_counts(application: Application) -> None:
     undo_moves([moved(application, make_stage("Rejected", embargo_days=2))], author=None, at=NOW)
     moved(application, make_stage("Interview"), NOW + DAY)
 
-    assert [shown(application, NOW + days * DAY) for days in (0, 1, 3)] == ["New", "Interview", "Interview"]
+    assert [shown(application, NOW + days * DAY) for days in (0, 1, 3)] == [
+        "New",
+        "Interview",
+        "Interview",
+    ]
 
 
 def test_change_that_the_applicant_sees_is_not_undone(application: Application) -> None:
@@ -113,11 +123,15 @@ def test_first_stage_an_undo_and_unknown_changes_are_not_undone(application: App
     assert application.changes.count() == 3
 
 
-def test_query_count_does_not_depend_on_the_rows(new: Stage, django_assert_max_num_queries: Any) -> None:
+def test_query_count_does_not_depend_on_the_rows(
+    new: Stage, django_assert_max_num_queries: Any
+) -> None:
     rejected = make_stage("Rejected", embargo_days=2)
     counts = set()
     for count in (1, 20):
-        changes = [moved(make_application(stage=new, created_at=NOW - DAY), rejected) for _ in range(count)]
+        changes = [
+            moved(make_application(stage=new, created_at=NOW - DAY), rejected) for _ in range(count)
+        ]
         with django_assert_max_num_queries(6) as queries:
             undone, kept = undo_moves(changes, author=None, at=NOW)
         assert (len(undone), kept) == (count, [])

@@ -1,12 +1,13 @@
-"""Measures what keeping compressed bodies saves: CPU per request of a warm list, with and without it.
+"""Measures what keeping compressed bodies saves: CPU per request of a warm list, with and without
+it.
 
     export DATABASE_URL=postgres://...
     python -m tests.benchmarks.content fill 1000
     python -m tests.benchmarks.ablations
 
-Requests are WSGI calls in this process, without a server. Short blocks of both ways take turns, because the
-speed of a shared machine varies: a factor is the median over the turns. The alternative is a patch of the
-product, and its responses have to be the same.
+Requests are WSGI calls in this process, without a server. Short blocks of both ways take turns,
+because the speed of a shared machine varies: a factor is the median over the turns. The alternative
+is a patch of the product, and its responses have to be the same.
 """
 
 import argparse
@@ -52,8 +53,10 @@ def main() -> None:
     other = [median(each["gzip_each_time"][part] for each in turns) for part in (0, 1)]
     factor = median(sum(each["gzip_each_time"]) / sum(each["product"]) for each in turns)
     more = [theirs - ours for theirs, ours in zip(other, own, strict=True)]
-    print(f"| warm list, gzip | {own[0]:.0f} + {own[1]:.0f} | gzip_each_time | "
-          f"{more[0]:+.0f} {more[1]:+.0f} | {factor:.2f} |")  # fmt: skip
+    print(
+        f"| warm list, gzip | {own[0]:.0f} + {own[1]:.0f} | gzip_each_time | "
+        f"{more[0]:+.0f} {more[1]:+.0f} | {factor:.2f} |"
+    )
 
 
 def turn(requests: int) -> dict[str, tuple[float, float]]:

@@ -1,11 +1,13 @@
 """Measure pages of the admin:
 
-    DATABASE_URL=sqlite:////tmp/pages.sqlite3 .venv/bin/python -m tests.benchmarks.admin_pages --vacancies 51
+    DATABASE_URL=sqlite:////tmp/pages.sqlite3 .venv/bin/python -m tests.benchmarks.admin_pages
+    --vacancies 51
 
 Fills an empty database, then requests every page of the groups (see GROUPS) as a superuser and as a
-recruiter: of two of the six large brands or, for the search, of one with a hundredth of the vacancies. Prints
-the CPU time of the process, that of its PostgreSQL backend on the same machine, and the number of statements
-per page. CPU time hardly depends on other work of the machine. Exit code 1: a page takes more than LIMIT.
+recruiter: of two of the six large brands or, for the search, of one with a hundredth of the
+vacancies. Prints the CPU time of the process, that of its PostgreSQL backend on the same machine,
+and the number of statements per page. CPU time hardly depends on other work of the machine. Exit
+code 1: a page takes more than LIMIT.
 """
 
 import argparse
@@ -43,21 +45,49 @@ BASE = 20_000  # vacancies that are generated; the others are copies
 BATCH = 2_000  # applications per transaction
 BUSY = 2_000  # applications of one vacancy
 GIVEN = ("Mia", "Jan", "Noor", "Élise", "Lars", "Zoë", "Tom", "Anna", "Jürgen", "Fatima")
-FAMILY = ("Maes", "Peeters", "Janssens", "Dubois", "Müller", "El Amrani", "De Smet", "Willems", "Claes")
+FAMILY = (
+    "Maes",
+    "Peeters",
+    "Janssens",
+    "Dubois",
+    "Müller",
+    "El Amrani",
+    "De Smet",
+    "Willems",
+    "Claes",
+)
 MOTIVATION = "I have ten years of experience and like to work with people. " * 8
-FIELDS = [("text", "first_name", "First name"), ("email", "email", "E-mail"),
-          ("textarea", "motivation", "Why you?")]  # fmt: skip
+FIELDS = [
+    ("text", "first_name", "First name"),
+    ("email", "email", "E-mail"),
+    ("textarea", "motivation", "Why you?"),
+]
 SEARCHES = (
-    "nurse", "senior nurse", "zebra", "nurse zebra", "ghent", "it", "n", "xq", "xylophone", "777777",
-    "mia maes", "jan", "a77777@example.org", "form", "brand 7",
-)  # fmt: skip
+    "nurse",
+    "senior nurse",
+    "zebra",
+    "nurse zebra",
+    "ghent",
+    "it",
+    "n",
+    "xq",
+    "xylophone",
+    "777777",
+    "mia maes",
+    "jan",
+    "a77777@example.org",
+    "form",
+    "brand 7",
+)
 BULK = ("confirm all", "CSV of all")  # their time grows with the number of applications
 
 Page = tuple[str, str, dict[str, Any] | None]  # name, path, data to post or None
 
 
 def fill(count: int) -> None:
-    """Create `count` vacancies and the accounts. A million objects would take an hour, so most are copies."""
+    """Create `count` vacancies and the accounts.
+    A million objects would take an hour, so most are copies.
+    """
     now, day = timezone.now(), timedelta(days=1)
     for _ in generate(min(count, BASE), seed=1, at=now):
         pass
@@ -68,7 +98,9 @@ def fill(count: int) -> None:
             for model, key in ((Vacancy, "id"), (VacancyOption, "vacancy_id")):
                 moved = {"id": copy * 20 * BASE, key: copy * BASE}  # at most 20 options each
                 columns = [field.column for field in model._meta.concrete_fields]
-                values = ", ".join(f"{name} + {moved[name]}" if name in moved else name for name in columns)
+                values = ", ".join(
+                    f"{name} + {moved[name]}" if name in moved else name for name in columns
+                )
                 execute(
                     f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) "
                     f"SELECT {values} FROM {model._meta.db_table} WHERE {key} >= %s AND {key} < %s",
@@ -77,8 +109,8 @@ def fill(count: int) -> None:
         print(f"{(copy + 1) * BASE} vacancies", file=sys.stderr)
     Form.objects.bulk_create(Form(name=f"Form {n}", structure=[]) for n in range(200))
     small = [Brand.objects.create(name=f"Brand {n}") for n in range(100)]
-    # Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are public, except
-    # one of 200 that is scheduled. One of 200 closes within the week.
+    # Of 20 vacancies, 2 are drafts, 1 is unpublished, 1 archived and 1 expired. The others are
+    # public, except one of 200 that is scheduled. One of 200 closes within the week.
     for remainder, divisor, values in (
         (0, 10, {"status": "draft"}),
         (2, 20, {"status": "unpublished"}),
@@ -105,71 +137,119 @@ def fill_inbox(count: int) -> None:
     recruiter = User.objects.get(username="recruiter")
     own = Vacancy.objects.filter(brand__members=recruiter, status="published").order_by("pk")
     busy = own.values_list("pk", flat=True)[0]
-    tags = [models.Tag.objects.create(name=name, folded=name) for name in ("languages", "night shifts")]
+    tags = [
+        models.Tag.objects.create(name=name, folded=name) for name in ("languages", "night shifts")
+    ]
     models.Stage.objects.filter(position=1).update(remind_days=14)
     stages = list(models.Stage.objects.all())
     reasons = list(models.Reason.objects.filter(kind="rejected"))
     models.MailTemplate.objects.create(name="Thanks", subject_en="Thank you", body_en="Thank you.")
-    fields = [{"type": kind, "name": name, "label": label, "required": False} for kind, name, label in FIELDS]
+    fields = [
+        {"type": kind, "name": name, "label": label, "required": False}
+        for kind, name, label in FIELDS
+    ]
     sections = [{"title": "About you", "description": "", "fields": fields}]
     snapshot = models.FormSnapshot.objects.create(digest="benchmark", sections=sections)
 
     def application(number: int, user: User | None) -> models.Application:
-        at, address = now - timedelta(minutes=dice.randrange(60 * 24 * 180)), f"a{number}@example.org"
+        at, address = (
+            now - timedelta(minutes=dice.randrange(60 * 24 * 180)),
+            f"a{number}@example.org",
+        )
         return models.Application(
-            user=user, vacancy_id=dice.choice(jobs) if number >= BUSY else busy, reference=new_reference(),
-            given_name=dice.choice(GIVEN), family_name=dice.choice(FAMILY), email=address,
-            email_folded=address, created_at=at, updated_at=at, is_repeated=number % 20 == 0,
-            rating=dice.choice((None, None, 1, 2, 3, 4, 5)), read_at=None if dice.random() < 0.3 else at,
-            withdrawn_at=at if number % 50 == 0 else None, owner=None if number % 3 else recruiter,
-        )  # fmt: skip
+            user=user,
+            vacancy_id=dice.choice(jobs) if number >= BUSY else busy,
+            reference=new_reference(),
+            given_name=dice.choice(GIVEN),
+            family_name=dice.choice(FAMILY),
+            email=address,
+            email_folded=address,
+            created_at=at,
+            updated_at=at,
+            is_repeated=number % 20 == 0,
+            rating=dice.choice((None, None, 1, 2, 3, 4, 5)),
+            read_at=None if dice.random() < 0.3 else at,
+            withdrawn_at=at if number % 50 == 0 else None,
+            owner=None if number % 3 else recruiter,
+        )
 
     for start in range(0, count, BATCH):
         numbers = range(start, min(start + BATCH, count))
         users = User.objects.bulk_create(
-            User(username=f"applicant{number}", email=f"a{number}@example.org",
-                 first_name=dice.choice(GIVEN), last_name=dice.choice(FAMILY))
-            for number in numbers if number % 4 == 0
-        )  # fmt: skip
+            User(
+                username=f"applicant{number}",
+                email=f"a{number}@example.org",
+                first_name=dice.choice(GIVEN),
+                last_name=dice.choice(FAMILY),
+            )
+            for number in numbers
+            if number % 4 == 0
+        )
         owners = iter(users)
         rows = models.Application.objects.bulk_create(
             application(number, None if number % 4 else next(owners)) for number in numbers
         )
         models.StageChange.objects.bulk_create(
-            models.StageChange(application=row, at=row.created_at + timedelta(days=step), stage=stage,
-                               reason=dice.choice(reasons) if stage.kind == "rejected" else None)
-            for row in rows for step in range(dice.choice((1, 1, 2, 3)))
+            models.StageChange(
+                application=row,
+                at=row.created_at + timedelta(days=step),
+                stage=stage,
+                reason=dice.choice(reasons) if stage.kind == "rejected" else None,
+            )
+            for row in rows
+            for step in range(dice.choice((1, 1, 2, 3)))
             for stage in [dice.choice(stages) if step else stages[0]]
-        )  # fmt: skip
+        )
         models.ApplicationTag.objects.bulk_create(
-            models.ApplicationTag(application=row, tag=tags[row.pk % 2]) for row in rows if row.pk % 3 == 0
+            models.ApplicationTag(application=row, tag=tags[row.pk % 2])
+            for row in rows
+            if row.pk % 3 == 0
         )
         models.HistoryEntry.objects.bulk_create(
-            models.HistoryEntry(application=row, name="Interview", planned_at=now + timedelta(days=3))
+            models.HistoryEntry(
+                application=row, name="Interview", planned_at=now + timedelta(days=3)
+            )
             for row in rows
             if row.pk % 5 == 0
         )
         submissions = models.Submission.objects.bulk_create(
             models.Submission(
-                application=row, snapshot=snapshot, consent_text="Yes", consent_version=1,
-                consented_at=row.created_at, fingerprint=f"{row.pk}",
+                application=row,
+                snapshot=snapshot,
+                consent_text="Yes",
+                consent_version=1,
+                consented_at=row.created_at,
+                fingerprint=f"{row.pk}",
                 values={"first_name": row.given_name, "email": row.email, "motivation": MOTIVATION},
             )
             for row in rows
-        )  # fmt: skip
+        )
         models.SubmissionFile.objects.bulk_create(
-            models.SubmissionFile(submission=submission, field="cv", original_name="cv.pdf", size=1,
-                                  kind="pdf", path=f"{submission.pk}-{number}", sha256="0" * 64)
-            for submission in submissions for number in range(dice.choice((0, 1, 2)))
-        )  # fmt: skip
+            models.SubmissionFile(
+                submission=submission,
+                field="cv",
+                original_name="cv.pdf",
+                size=1,
+                kind="pdf",
+                path=f"{submission.pk}-{number}",
+                sha256="0" * 64,
+            )
+            for submission in submissions
+            for number in range(dice.choice((0, 1, 2)))
+        )
     interviews = models.HistoryEntry.objects.bulk_create(
         models.HistoryEntry(
-            application=application, name="Interview", uid=secrets.token_hex(16), zone="Europe/Brussels",
-            planned_at=now + timedelta(hours=hour), ends_at=now + timedelta(hours=hour + 1),
-            place="Kerkstraat 12, Gent", video_url="https://meet.example/abc",
+            application=application,
+            name="Interview",
+            uid=secrets.token_hex(16),
+            zone="Europe/Brussels",
+            planned_at=now + timedelta(hours=hour),
+            ends_at=now + timedelta(hours=hour + 1),
+            place="Kerkstraat 12, Gent",
+            video_url="https://meet.example/abc",
         )
         for hour, application in enumerate(models.Application.objects.filter(vacancy=busy)[:500])
-    )  # fmt: skip
+    )
     models.Participant.objects.bulk_create(
         models.Participant(entry=each, user=recruiter) for each in interviews
     )
@@ -216,7 +296,9 @@ def inbox() -> list[Page]:
     new = models.Stage.objects.order_by("position")[0]
     rejected = models.Stage.objects.get(kind="rejected")
     reason = models.Reason.objects.filter(kind="rejected")[0]
-    own = models.Application.objects.filter(vacancy__brand__members__username="recruiter").order_by("pk")[0]
+    own = models.Application.objects.filter(vacancy__brand__members__username="recruiter").order_by(
+        "pk"
+    )[0]
     everything = {"select_across": "1", "index": "0", "_selected_action": ["1"]}
     return [
         ("list", INBOX, None),
@@ -251,15 +333,21 @@ def inbox() -> list[Page]:
 
 
 def search() -> list[Page]:
-    return [(f"search {each}", f"/admin/search/?q={quote(each)}&part=results", None) for each in SEARCHES]
+    return [
+        (f"search {each}", f"/admin/search/?q={quote(each)}&part=results", None)
+        for each in SEARCHES
+    ]
 
 
 GROUPS = {"workflow": workflow, "start": start, "inbox": inbox, "search": search}
 
 
-def measure(client: Client, path: str, data: dict[str, Any] | None, repeats: int) -> tuple[Any, ...]:
-    """Return the medians of the CPU of this process and of the backend, the number of statements, and the
-    size of the response."""
+def measure(
+    client: Client, path: str, data: dict[str, Any] | None, repeats: int
+) -> tuple[Any, ...]:
+    """Return the medians of the CPU of this process and of the backend, the number of statements,
+    and the size of the response.
+    """
     taken, statements = [], []
 
     def count(call: Any, sql: str, *more: Any) -> Any:
@@ -272,7 +360,9 @@ def measure(client: Client, path: str, data: dict[str, Any] | None, repeats: int
         before = cpu()
         with connection.execute_wrapper(count):
             response = client.get(path) if data is None else client.post(path, data)
-            size = len(b"".join(response.streaming_content) if response.streaming else response.content)
+            size = len(
+                b"".join(response.streaming_content) if response.streaming else response.content
+            )
         taken.append([now - then for now, then in zip(cpu(), before, strict=True)])
         if response.status_code != 200:
             sys.exit(f"{path}: {response.status_code}")
@@ -280,9 +370,13 @@ def measure(client: Client, path: str, data: dict[str, Any] | None, repeats: int
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     options.add_argument("groups", nargs="*", choices=GROUPS, default="workflow", help="of pages")
-    options.add_argument("--vacancies", type=int, default=20_000, help="to create in an empty database")
+    options.add_argument(
+        "--vacancies", type=int, default=20_000, help="to create in an empty database"
+    )
     options.add_argument("--applications", type=int, default=20_000, help="to create for the inbox")
     options.add_argument("--repeats", type=int, default=5)
     options.add_argument("--only", default="", help="pages with this in their name")
@@ -302,7 +396,9 @@ def main() -> int:
     print(f"{connection.vendor}, {Vacancy.objects.count()} vacancies")
     slow = 0
     for name, group in [(name, group) for group in groups for name in ("recruiter", "root")]:
-        user = User.objects.get(username="small" if (group, name) == ("search", "recruiter") else name)
+        user = User.objects.get(
+            username="small" if (group, name) == ("search", "recruiter") else name
+        )
         client = signed_in(user)
         client.get(LIST)  # warms templates
         for page, path, data in GROUPS[group]():

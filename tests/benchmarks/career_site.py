@@ -4,8 +4,8 @@
     python -m tests.benchmarks.content fill 100000
     python -m tests.benchmarks.career_site
 
-Prints the CPU of this process in milliseconds: of a page that Django makes, and of one that the response
-cache has. The cases take turns.
+Prints the CPU of this process in milliseconds: of a page that Django makes, and of one that the
+response cache has. The cases take turns.
 """
 
 import os
@@ -30,7 +30,9 @@ TURNS, CACHED = 15, 500
 
 
 def cpu(application: object, path: str, number: int) -> tuple[float, int]:
-    """Return the CPU milliseconds of a request to `path`, the mean of `number`, and the bytes of the body."""
+    """Return the CPU milliseconds of a request to `path`, the mean of `number`, and the bytes of
+    the body.
+    """
     before, size = process_time(), 0
     for _ in range(number):
         status, _headers, body = ask(application, path)
@@ -42,9 +44,14 @@ def cpu(application: object, path: str, number: int) -> tuple[float, int]:
 def main() -> None:
     vacancy = Vacancy.objects.published(at=timezone.now()).external().newest_first()[0]
     paths = (
-        "/v1/vacancies", "/v1/filters", "/jobs", "/jobs?filter[search]=manager", "/jobs?page[number]=40",
-        f"/v1/vacancies/{vacancy.pk}", vacancy.site_path,
-    )  # fmt: skip
+        "/v1/vacancies",
+        "/v1/filters",
+        "/jobs",
+        "/jobs?filter[search]=manager",
+        "/jobs?page[number]=40",
+        f"/v1/vacancies/{vacancy.pk}",
+        vacancy.site_path,
+    )
     made, cached, sizes = defaultdict(list), defaultdict(list), {}
     for turn in range(TURNS + 1):
         for path in paths:

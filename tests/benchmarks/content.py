@@ -1,5 +1,6 @@
-"""The database of a benchmark: `fill N` creates or completes it; `publish RATE` publishes until SIGTERM
-and then prints {"published", "seconds"}."""
+"""The database of a benchmark: `fill N` creates or completes it; `publish RATE` publishes until
+SIGTERM and then prints {"published", "seconds"}.
+"""
 
 import json
 import signal
@@ -22,7 +23,9 @@ POOL = 50  # vacancies that the writer publishes again and again; unpublished in
 
 
 def fill(count: int) -> None:
-    """Create `count` published vacancies, a form for them, and the vacancies that the writer publishes."""
+    """Create `count` published vacancies, a form for them, and the vacancies that the writer
+    publishes.
+    """
     call_command("migrate", verbosity=0)
     found = Vacancy.objects.filter(status=VacancyStatus.PUBLISHED).count()
     if not found:

@@ -1,11 +1,13 @@
-"""Measures what any page of the public list costs beside page 1, on PostgreSQL, for skewed publication dates.
+"""Measures what any page of the public list costs beside page 1, on PostgreSQL, for skewed
+publication dates.
 
     python -m tests.benchmarks.distributions --vacancies 100000
 
-Each distribution gives every vacancy new dates. The pages are requested from an instance without a response
-cache (RESPONSE_CACHE_MB=0), after their items were rendered. Each round measures every spot of the list, one
-after another, with wrk. A ratio is the median over the rounds of the ratio within a round. CPU includes the
-workers and PostgreSQL. Exit code 1: a page had other vacancies than the database, or a request failed.
+Each distribution gives every vacancy new dates. The pages are requested from an instance without a
+response cache (RESPONSE_CACHE_MB=0), after their items were rendered. Each round measures every
+spot of the list, one after another, with wrk. A ratio is the median over the rounds of the ratio
+within a round. CPU includes the workers and PostgreSQL. Exit code 1: a page had other vacancies
+than the database, or a request failed.
 """
 
 import argparse
@@ -43,23 +45,27 @@ def share(salt: int) -> str:
 PAST = f"%(now)s - interval '1 hour' - interval '430 days' * {share(1)}"
 START = {
     "usual": PAST,  # like generate_vacancies
-    "one-second": f"%(day)s + interval '12 hours' + interval '1 microsecond' * floor(1000000 * {share(1)})",
+    "one-second": (
+        f"%(day)s + interval '12 hours' + interval '1 microsecond' * floor(1000000 * {share(1)})"
+    ),
     "one-instant": "%(day)s + interval '12 hours'",
     "one-day": f"%(day)s + interval '1 day' * {share(1)}",
     "fifty-years": f"%(now)s - interval '1 hour' - interval '18262 days' * {share(1)}",
     "all-scheduled": f"CASE WHEN {share(4)} < least(0.1, 1000.0 / %(count)s) THEN {PAST} "
-                     f"ELSE %(now)s + interval '1 day' + interval '430 days' * {share(1)} END",
+    f"ELSE %(now)s + interval '1 day' + interval '430 days' * {share(1)} END",
     "expired": PAST,
-}  # fmt: skip
-# SQL of publish_until, where "start" is publish_from. None of them comes within a day of the measurement.
+}
+# SQL of publish_until, where "start" is publish_from. None of them comes within a day of the
+# measurement.
 LATER = (
     f"CASE WHEN {share(2)} < 0.6 "
     f"THEN greatest(start, %(now)s) + interval '1 day' + interval '90 days' * {share(3)} END"
 )
 UNTIL = dict.fromkeys(START, LATER) | {
-    "expired": f"CASE WHEN {share(4)} < 0.9 THEN start + (%(now)s - start) * (0.01 + 0.9 * {share(5)}) "
-               f"ELSE {LATER} END",
-}  # fmt: skip
+    "expired": f"CASE WHEN {share(4)} < 0.9 THEN start + (%(now)s - start) * (0.01 + 0.9 * "
+    f"{share(5)}) "
+    f"ELSE {LATER} END",
+}
 RESHAPE = """
     UPDATE vacancies_vacancy v SET publish_from = start, publish_until = {until} FROM (
       SELECT id AS pk, {start} AS start FROM vacancies_vacancy
@@ -75,8 +81,14 @@ LISTED = """
 
 def main() -> int:
     parser = servers.options_of(__doc__, vacancies=100_000, rounds=7, seconds=2)
-    parser.add_argument("--distributions", nargs="*", choices=START, default=[*START], metavar="NAME",
-                        help=f"of {', '.join(START)}; all of them if not given")  # fmt: skip
+    parser.add_argument(
+        "--distributions",
+        nargs="*",
+        choices=START,
+        default=[*START],
+        metavar="NAME",
+        help=f"of {', '.join(START)}; all of them if not given",
+    )
     options = parser.parse_args()
     options.folder.mkdir(exist_ok=True)
     name = f"distributions_{options.vacancies}"  # not compare.py's: the dates would be wrong there
@@ -87,19 +99,32 @@ def main() -> int:
 
 
 class Benchmark:
-    def __init__(self, options: argparse.Namespace, work: Path, url: str, database_pid: int) -> None:
+    def __init__(
+        self, options: argparse.Namespace, work: Path, url: str, database_pid: int
+    ) -> None:
         self.options, self.work, self.url, self.database_pid = options, work, url, database_pid
         self.env = servers.ENV | {"DATABASE_URL": url, "RESPONSE_CACHE_MB": "0"}
-        servers.run_script(self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies))
+        servers.run_script(
+            self.env, "-m", "tests.benchmarks.content", "fill", str(options.vacancies)
+        )
 
     def run(self) -> int:
         """Print the table; return the number of faults."""
         count, rounds, seconds = self.options.vacancies, self.options.rounds, self.options.seconds
-        print(f"{count} vacancies, medians of {rounds} rounds of {seconds} s, {os.cpu_count()} cores\n")
-        print(f"| distribution | spot | pages | requests/s | CPU ms, app + DB | sum | ratio | <= {MOST} |")
+        print(
+            f"{count} vacancies, medians of {rounds} rounds of {seconds} s, {os.cpu_count()} "
+            "cores\n"
+        )
+        print(
+            "| distribution | spot | pages | requests/s | CPU ms, app + DB | sum | ratio | <= "
+            f"{MOST} |"
+        )
         print("|---|--:|--:|--:|--:|--:|--:|---|", flush=True)
-        found = [f"FAILED {name}: {fault}" for name in self.options.distributions
-                 for fault in self.distribution(name)]  # fmt: skip
+        found = [
+            f"FAILED {name}: {fault}"
+            for name in self.options.distributions
+            for fault in self.distribution(name)
+        ]
         print(*found, sep="\n")
         return len(found)
 
@@ -112,7 +137,9 @@ class Benchmark:
         walks = spots(-(-len(ids) // SIZE))
         numbers = sorted({number for walk in walks.values() for number in walk})
         env, samples = self.env, {spot: list[Sample]() for spot in walks}
-        with Application(self.work / name, *servers.gunicorn("jobsite.wsgi"), env=env, probe=LIST) as app:
+        with Application(
+            self.work / name, *servers.gunicorn("jobsite.wsgi"), env=env, probe=LIST
+        ) as app:
             self.tell(f"{name}: first requests, which apply what is due and render the items")
             for number in (*numbers, *numbers):
                 get(app.port, page_path(number))
@@ -124,7 +151,9 @@ class Benchmark:
             for number in range(self.options.rounds):
                 self.tell(f"{name}: round {number + 1}")
                 for spot, taken in samples.items():
-                    found = servers.wrk(app, self.database_pid, self.options.seconds, self.work / spot)
+                    found = servers.wrk(
+                        app, self.database_pid, self.options.seconds, self.work / spot
+                    )
                     faults += [f"{found['errors']:.0f} requests failed"] if found["errors"] else []
                     taken.append(servers.per_request(found))
             faults += self.wrong_pages(app, numbers, ids)
@@ -133,7 +162,10 @@ class Benchmark:
             pairs = zip(samples[spot], samples[FIRST], strict=True)
             ratio = median(sample["cpu"] / first["cpu"] for sample, first in pairs)
             cpu = f"{one['cpu_app']:.2f} + {one['cpu_database']:.2f} | {one['cpu']:.2f}"
-            cells = f"{name} | {spot} | {walk[0]}-{walk[-1]} | {one['requests']:.0f} | {cpu} | {ratio:.2f}"
+            cells = (
+                f"{name} | {spot} | {walk[0]}-{walk[-1]} | {one['requests']:.0f} | {cpu} | "
+                f"{ratio:.2f}"
+            )
             print(f"| {cells} | {'yes' if ratio <= MOST else 'no'} |", flush=True)
         return faults
 
@@ -162,7 +194,9 @@ class Benchmark:
             status, _, body = get(app.port, page_path(number))
             answer: dict[str, Any] = json.loads(body) if status == 200 else {"data": [], "meta": {}}
             shown = [item["id"] for item in answer["data"]]
-            if shown != ids[(number - 1) * SIZE : number * SIZE] or answer["meta"].get("total") != len(ids):
+            if shown != ids[(number - 1) * SIZE : number * SIZE] or answer["meta"].get(
+                "total"
+            ) != len(ids):
                 wrong.append(f"page {number} is wrong (status {status})")
         return wrong
 
@@ -174,7 +208,9 @@ def spots(last: int) -> dict[str, range]:
     """Return the numbers of the pages to walk: page 1 alone, and some around each of SPOTS."""
     width = max(1, min(WIDTH, last // 10))
     starts = {f"{spot} %": 1 + (last - width) * spot // 100 for spot in SPOTS}
-    return {FIRST: range(1, 2)} | {spot: range(start, start + width) for spot, start in starts.items()}
+    return {FIRST: range(1, 2)} | {
+        spot: range(start, start + width) for spot, start in starts.items()
+    }
 
 
 def page_path(number: int) -> str:

@@ -1,13 +1,14 @@
-"""Measures the filters by facts beside those by options, and /v1/filters with and without the facts:
+"""Measures the filters by facts beside those by options, and /v1/filters with and without the
+facts:
 
     export DATABASE_URL=postgres://...
     python -m tests.benchmarks.content fill 100000
     python -m tests.benchmarks.facts [--one]
 
-Fills the facts of the vacancies with SQL. With `--one`, everything is in one country, brand and language.
-Prints the milliseconds of CPU of application and database: of a first request, whose ids nobody has read yet,
-and of a repeated one. Requests are calls in this process; the cases take turns. Queries run without parallel
-workers, whose CPU would not be counted.
+Fills the facts of the vacancies with SQL. With `--one`, everything is in one country, brand and
+language. Prints the milliseconds of CPU of application and database: of a first request, whose ids
+nobody has read yet, and of a repeated one. Requests are calls in this process; the cases take
+turns. Queries run without parallel workers, whose CPU would not be counted.
 """
 
 import argparse
@@ -36,24 +37,34 @@ def fill(is_one: bool) -> None:
     country, latitude, longitude = "'BE'", "51", "4"
     if not is_one:
         others = " ".join(f"WHEN {n} THEN '{code}'" for n, code in enumerate(COUNTRIES))
-        country, latitude, longitude = f"CASE id % 18 {others} ELSE 'BE' END", "40 + id % 20", "id % 31"
+        country, latitude, longitude = (
+            f"CASE id % 18 {others} ELSE 'BE' END",
+            "40 + id % 20",
+            "id % 31",
+        )
         values = {
             "language": "CASE WHEN id % 1000 = 0 THEN 'de' WHEN id % 3 = 0 THEN '' ELSE 'nl' END",
             "work_place": "CASE id % 3 WHEN 0 THEN '' WHEN 1 THEN 'onsite' ELSE 'remote' END",
             "brand_id": f"{brands[0]} + id % {len(brands)}",
         }
-    execute(f"UPDATE vacancies_vacancy SET {', '.join(f'{name} = {sql}' for name, sql in values.items())}")
+    execute(
+        f"UPDATE vacancies_vacancy SET {', '.join(f'{name} = {sql}' for name, sql in values.items())}"
+    )
     execute("DELETE FROM vacancies_place")
     for position, condition in enumerate(("true", "id % 3 = 0")):
         execute(
-            "INSERT INTO vacancies_place (vacancy_id, position, kind, street, postal_code, locality, region, "
-            f"country, latitude, longitude) SELECT id, {position}, 'site', '', '', 'x', '', {country}, "
+            "INSERT INTO vacancies_place (vacancy_id, position, kind, street, postal_code, "
+            "locality, region, "
+            f"country, latitude, longitude) SELECT id, {position}, 'site', '', '', 'x', '', "
+            f"{country}, "
             f"{latitude} + id % 997 * 0.001, {longitude} + id % 991 * 0.001 * {1 + position} "
             f"FROM vacancies_vacancy WHERE {condition}"
         )
     for keyword in ("contract_types", "work_regimes"):
         for n, option in enumerate(FilterOption.objects.filter(filter__keyword=keyword)):
-            FilterOption.objects.filter(pk=option.pk).update(employment_type=EmploymentType.values[n])
+            FilterOption.objects.filter(pk=option.pk).update(
+                employment_type=EmploymentType.values[n]
+            )
     merge()
     analyze()
 
@@ -82,14 +93,20 @@ class Measured:
 
 
 def cases(measured: Measured) -> dict[str, str]:
-    """Return the queries of the lists: the most and the least frequent value of each filter, and others."""
+    """Return the queries of the lists:
+    the most and the least frequent value of each filter, and others.
+    """
     used = {each["keyword"]: each["options"] for each in measured.ask("/v1/filters")["data"]}
     found = {}
     for name in ("regions", "types", "contract_types", *map(str, Fact)):
         if options := sorted(used.get(name, ()), key=lambda option: option["count"]):
             for value in dict.fromkeys((options[-1]["value"], options[0]["value"])):
                 found[f"filter[{name}]={value}"] = f"filter[{name}]={value}"
-    others = (*(f"filter[near]=51.2,4.4,{km}" for km in (1, 25, 500)), "sort=title", "sort=closes_at")
+    others = (
+        *(f"filter[near]=51.2,4.4,{km}" for km in (1, 25, 500)),
+        "sort=title",
+        "sort=closes_at",
+    )
     return found | dict(zip(others, others, strict=True))
 
 
@@ -115,7 +132,10 @@ def main() -> None:
                 measured.measure(f"/v1/filters, {title}, the nine only", f"/v1/filters{query}")
     print("| request | vacancies | first, app + database, ms | repeated |\n|---|--:|--:|--:|")
     for name, kinds in measured.taken.items():
-        cells = [" + ".join(f"{median(part):.1f}" for part in zip(*taken, strict=True)) for taken in kinds]
+        cells = [
+            " + ".join(f"{median(part):.1f}" for part in zip(*taken, strict=True))
+            for taken in kinds
+        ]
         print(f"| {name} | {measured.totals[name]} | {' | '.join(cells)} |")
 
 

@@ -10,7 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 FOLDER = Path(os.environ["FLOOR_FOLDER"])
-settings.configure(ROOT_URLCONF=__name__, MIDDLEWARE=[], ALLOWED_HOSTS=["*"], SECRET_KEY="benchmark")
+settings.configure(
+    ROOT_URLCONF=__name__, MIDDLEWARE=[], ALLOWED_HOSTS=["*"], SECRET_KEY="benchmark"
+)
 
 
 @lru_cache

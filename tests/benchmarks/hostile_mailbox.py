@@ -2,10 +2,10 @@
 
     python -m tests.benchmarks.hostile_mailbox [--database postgresql] [--hostile 200] [--good 50]
 
-A server has answers to invitations between emails of all kinds of tests/hostile/emails.py. An email is queued
-every half a second meanwhile. Prints how many answers were recorded, the CPU of the dispatcher with its
-start, that of the dearest kind, and how long emails waited. Exit code 1: an answer was not recorded, a kind
-costs more than 0.2 s, or an email waited for more than 5 s.
+A server has answers to invitations between emails of all kinds of tests/hostile/emails.py. An email
+is queued every half a second meanwhile. Prints how many answers were recorded, the CPU of the
+dispatcher with its start, that of the dearest kind, and how long emails waited. Exit code 1: an
+answer was not recorded, a kind costs more than 0.2 s, or an email waited for more than 5 s.
 """
 
 import argparse
@@ -45,7 +45,12 @@ def main() -> int:
         if arguments.database == "postgresql":
             url = stack.enter_context(Postgres(path / "postgres")).url
         mailbox, server = Mailbox(path, {}), stack.enter_context(MailServer())
-        os.environ |= {"DATABASE_URL": url, "EMAIL_URL": server.url, "DEBUG": "on", "LOG_FORMAT": "json"}
+        os.environ |= {
+            "DATABASE_URL": url,
+            "EMAIL_URL": server.url,
+            "DEBUG": "on",
+            "LOG_FORMAT": "json",
+        }
         os.environ |= {"REPLY_MAILBOX": mailbox.url(), "SSL_CERT_FILE": mailbox.certificate}
         return measure(arguments, mailbox, server, path)
 
@@ -83,7 +88,12 @@ def measure(arguments: argparse.Namespace, mailbox: Mailbox, server: MailServer,
     for number in range(arguments.good):
         uid, address = f"{number:032x}", f"mia{number}@example.org"
         step = make_step(
-            application, "Talk", uid=uid, planned_at=start, ends_at=start + timedelta(hours=1), zone="UTC"
+            application,
+            "Talk",
+            uid=uid,
+            planned_at=start,
+            ends_at=start + timedelta(hours=1),
+            zone="UTC",
         )
         Participant.objects.create(entry=step, address=address, sequence=2)
         good.append(answer(uid=uid, address=address))
@@ -94,8 +104,11 @@ def measure(arguments: argparse.Namespace, mailbox: Mailbox, server: MailServer,
     with (path / "deliver.log").open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "deliver"],
-            cwd=ROOT, env=SYSTEM_ENV | os.environ, stdout=log, stderr=log,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=SYSTEM_ENV | os.environ,
+            stdout=log,
+            stderr=log,
+        )
     try:
         queued: list[float] = []
 
@@ -125,13 +138,21 @@ def measure(arguments: argparse.Namespace, mailbox: Mailbox, server: MailServer,
         process.terminate()
         process.wait()
     times = server.times_of("Hello")
-    waits = [times[f"n{number}@example.org"][0] - at for number, at in enumerate(queued) if number >= first]
+    waits = [
+        times[f"n{number}@example.org"][0] - at
+        for number, at in enumerate(queued)
+        if number >= first
+    ]
     read = Participant.objects.filter(reply="accepted").count()
     cost, kind = dearest()
     row = (
-        arguments.database, f"{read} of {arguments.good}", f"{seconds:.1f}",
-        f"{cost * 1000:.0f} ({kind})", str(len(waits)), f"{max(waits):.1f}",
-    )  # fmt: skip
+        arguments.database,
+        f"{read} of {arguments.good}",
+        f"{seconds:.1f}",
+        f"{cost * 1000:.0f} ({kind})",
+        str(len(waits)),
+        f"{max(waits):.1f}",
+    )
     print(table(HEAD, [row]))
     mailbox.close()
     return int(read < arguments.good or cost > CPU_MAX or max(waits) > WAIT_MAX)

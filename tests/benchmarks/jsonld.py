@@ -1,11 +1,12 @@
-"""Checks the JSON-LD of many vacancies: valid, and absent only where a required property is missing.
+"""Checks the JSON-LD of many vacancies: valid, and absent only where a required property is
+missing.
 
     export DATABASE_URL=sqlite:////tmp/jsonld.sqlite3
     python -m tests.benchmarks.jsonld [COUNT] [--real FILE ...]
 
-Fills an empty database with COUNT generated vacancies (10,000) and the items of the files. Items without a
-place are checked a second time, with the one that `location` names. Our JSON Schema and, once per place,
-@adobe/structured-data-validator check every block.
+Fills an empty database with COUNT generated vacancies (10,000) and the items of the files. Items
+without a place are checked a second time, with the one that `location` names. Our JSON Schema and,
+once per place, @adobe/structured-data-validator check every block.
 """
 
 import argparse
@@ -33,7 +34,9 @@ BATCH = 500
 def check(title: str, vacancies: VacancyQuerySet) -> None:
     counts, opinions = Counter[str](), Counter[str]()
     rows = with_requirements(vacancies.external()).with_related().order_by("pk")
-    serializer = VacancySerializer(context={"request": RequestFactory(SERVER_NAME="localhost").get("/")})
+    serializer = VacancySerializer(
+        context={"request": RequestFactory(SERVER_NAME="localhost").get("/")}
+    )
     last = 0
     while batch := list(rows.filter(pk__gt=last)[:BATCH]):
         last = batch[-1].pk
@@ -55,7 +58,9 @@ def check(title: str, vacancies: VacancyQuerySet) -> None:
 
 
 def give_places() -> None:
-    """Give each vacancy without a place the one that its location names, such as "Memphis, Tennessee"."""
+    """Give each vacancy without a place the one that its location names, such as "Memphis,
+    Tennessee".
+    """
     Place.objects.bulk_create(_places(Vacancy.objects.filter(places=None, location__contains=", ")))
 
 
@@ -74,7 +79,9 @@ def main() -> None:
     options: Any = parser.parse_args()
     call_command("migrate", verbosity=0)
     if Vacancy.objects.exists():
-        sys.exit(f"The database {connection.settings_dict['NAME']} holds vacancies: name another one.")
+        sys.exit(
+            f"The database {connection.settings_dict['NAME']} holds vacancies: name another one."
+        )
     call_command("generate_vacancies", str(options.count), stdout=sys.stderr)
     generated = list(Vacancy.objects.values_list("pk", flat=True))
     check("Generated", Vacancy.objects.all())

@@ -3,9 +3,9 @@
     export DATABASE_URL=sqlite:////tmp/moments.sqlite3 CAREER_SITE=on
     python -m tests.benchmarks.moments [--vacancies 60] [--moments 50]
 
-Fills an empty database with generated vacancies, of which some have a brand with its own host, some a page
-elsewhere, some are for open applications, and some are no longer published. Each moment is a second before,
-at, or a second after the start or the end of one.
+Fills an empty database with generated vacancies, of which some have a brand with its own host, some
+a page elsewhere, some are for open applications, and some are no longer published. Each moment is a
+second before, at, or a second after the start or the end of one.
 """
 
 import argparse
@@ -28,18 +28,24 @@ from vacancies.models import Brand, Requisition, Vacancy, VacancyStatus
 def fill(count: int) -> None:
     call_command("migrate", verbosity=0)
     if Vacancy.objects.exists():
-        sys.exit(f"The database {connection.settings_dict['NAME']} holds vacancies: name another one.")
+        sys.exit(
+            f"The database {connection.settings_dict['NAME']} holds vacancies: name another one."
+        )
     call_command("generate_vacancies", str(count), stdout=sys.stderr)
     first, second, *_others = Brand.objects.order_by("pk")
     Brand.objects.filter(pk=first.pk).update(host="jobs.first.test")
     Brand.objects.filter(pk=second.pk).update(vacancy_url="https://www.second.test/jobs/")
     now = timezone.now()
     for number, vacancy in enumerate(Vacancy.objects.order_by("pk")):
-        values: dict[str, Any] = {"publish_until": now + timedelta(hours=number)} if number % 2 else {}
+        values: dict[str, Any] = (
+            {"publish_until": now + timedelta(hours=number)} if number % 2 else {}
+        )
         if number % 7 == 0:
-            values["status"] = (VacancyStatus.UNPUBLISHED, VacancyStatus.ARCHIVED, VacancyStatus.DRAFT)[
-                number % 3
-            ]
+            values["status"] = (
+                VacancyStatus.UNPUBLISHED,
+                VacancyStatus.ARCHIVED,
+                VacancyStatus.DRAFT,
+            )[number % 3]
         if number % 11 == 0:
             values |= dict.fromkeys(("description", "profile", "offer", "company"), "")
         Vacancy.objects.filter(pk=vacancy.pk).update(**values)
@@ -56,7 +62,10 @@ def main() -> None:
     options = parser.parse_args()
     fill(options.vacancies)
     bounds = [
-        at for pair in Vacancy.objects.values_list("publish_from", "publish_until") for at in pair if at
+        at
+        for pair in Vacancy.objects.values_list("publish_from", "publish_until")
+        for at in pair
+        if at
     ]
     chosen = random.Random(1).choices(sorted(bounds), k=options.moments)
     failed = 0

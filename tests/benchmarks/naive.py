@@ -1,5 +1,7 @@
-"""The naive baseline: what a competent Django developer writes first over the same tables. Settings, URLs,
-serializers and views in one file; nothing here knows our interface but the keys of its items."""
+"""The naive baseline: what a competent Django developer writes first over the same tables.
+Settings, URLs, serializers and views in one file; nothing here knows our interface but the keys of
+its items.
+"""
 
 import os
 from decimal import Decimal
@@ -73,7 +75,9 @@ class AttachmentSerializer(serializers.ModelSerializer):
 
 
 class LabelsField(serializers.Field):
-    """The labels of the vocabulary `keyword`, `empty` where there are none, the first if `is_single`."""
+    """The labels of the vocabulary `keyword`, `empty` where there are none, the first if
+    `is_single`.
+    """
 
     def __init__(self, keyword: str, *, empty: Any = None, is_single: bool = False) -> None:
         super().__init__(source="*", read_only=True)
@@ -81,7 +85,11 @@ class LabelsField(serializers.Field):
 
     def to_representation(self, vacancy: Vacancy) -> Any:
         choices = vacancy.choices.all()
-        labels = [choice.option.label for choice in choices if choice.option.filter.keyword == self.keyword]
+        labels = [
+            choice.option.label
+            for choice in choices
+            if choice.option.filter.keyword == self.keyword
+        ]
         return (labels[0] if self.is_single else labels) if labels else self.empty
 
 
@@ -163,14 +171,18 @@ class Pages(PageNumberPagination):
 
     def get_paginated_response(self, data: Any) -> Response:
         links = {"next": self.get_next_link(), "prev": self.get_previous_link()}
-        return Response({"data": data, "links": links, "meta": {"total": self.page.paginator.count}})
+        return Response(
+            {"data": data, "links": links, "meta": {"total": self.page.paginator.count}}
+        )
 
 
 def having(keyword: str) -> Any:
     """Return a filter method: those with any of the option values of the vocabulary `keyword`."""
 
     def method(queryset: QuerySet, name: str, values: list[str]) -> QuerySet:
-        chosen = VacancyOption.objects.filter(option__filter__keyword=keyword, option__value__in=values)
+        chosen = VacancyOption.objects.filter(
+            option__filter__keyword=keyword, option__value__in=values
+        )
         return queryset.filter(pk__in=chosen.values("vacancy"))
 
     return method
@@ -181,9 +193,13 @@ class ValuesFilter(django_filters.BaseInFilter, django_filters.CharFilter):
 
 
 class VacancyFilterSet(django_filters.FilterSet):
-    vars().update({f"filter[{keyword}]": ValuesFilter(method=having(keyword)) for keyword in Keyword.values})
+    vars().update(
+        {f"filter[{keyword}]": ValuesFilter(method=having(keyword)) for keyword in Keyword.values}
+    )
     vars()["filter[search]"] = django_filters.CharFilter("search_text", lookup_expr="contains")
-    sort = django_filters.OrderingFilter(fields={"title_folded": "title", "publish_from": "published_at"})
+    sort = django_filters.OrderingFilter(
+        fields={"title_folded": "title", "publish_from": "published_at"}
+    )
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
         queryset = super().filter_queryset(queryset)
@@ -200,16 +216,27 @@ class VacancyViewSet(viewsets.ReadOnlyModelViewSet):
     def get_queryset(self) -> QuerySet:
         now = timezone.now()
         shown = {field.name for field in Vacancy._meta.concrete_fields}.intersection(
-            [*VacancySerializer.Meta.fields, "image_url", "publish_from", "publish_until", "is_pay_public"]
+            [
+                *VacancySerializer.Meta.fields,
+                "image_url",
+                "publish_from",
+                "publish_until",
+                "is_pay_public",
+            ]
             + [f"pay_{name}" for name in PAY]
         )
-        others = [f.name for f in Vacancy._meta.concrete_fields if f.name not in shown and not f.primary_key]
+        others = [
+            f.name
+            for f in Vacancy._meta.concrete_fields
+            if f.name not in shown and not f.primary_key
+        ]
         choices = VacancyOption.objects.select_related("option__filter").order_by("position", "pk")
         return (
             Vacancy.objects.filter(Q(publish_until=None) | Q(publish_until__gt=now))
             .filter(status="published", publish_from__lte=now, audience__in=["public", "both"])
             .order_by("-publish_from", "-pk")
-            .defer(*others)  # long columns that help searching, and whatever else is no key of an item
+            # Long columns that help searching, and whatever else is no key of an item.
+            .defer(*others)
             .select_related("brand", "head_recruiter")
             .prefetch_related(
                 Prefetch("choices", choices), "recruiter_links__recruiter", "places", "attachments"

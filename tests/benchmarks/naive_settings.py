@@ -1,4 +1,6 @@
-"""The settings of the naive baseline: ours for the same tables, Django's and DRF's own ways for the rest."""
+"""The settings of the naive baseline:
+ours for the same tables, Django's and DRF's own ways for the rest.
+"""
 
 from jobsite.settings import *  # noqa: F403
 

@@ -1,5 +1,7 @@
-"""A peer without Django: the list of v1 with FastAPI, asyncpg, orjson and SQL by hand, on PostgreSQL.
-With STORED_TOTAL it reads the total from a row instead of counting. The project does not depend on it."""
+"""A peer without Django: the list of v1 with FastAPI, asyncpg, orjson and SQL by hand, on
+PostgreSQL. With STORED_TOTAL it reads the total from a row instead of counting. The project does
+not depend on it.
+"""
 
 import os
 import re
@@ -15,13 +17,29 @@ import asyncpg
 import orjson
 from fastapi import FastAPI, Query, Response
 
-KEYWORDS = ["types", "contract_types", "work_regimes", "regions", "jobcustom1_values", "jobcustom2_values",
-            "jobcustom3_values", "jobcustom4_values"]  # fmt: skip
+KEYWORDS = [
+    "types",
+    "contract_types",
+    "work_regimes",
+    "regions",
+    "jobcustom1_values",
+    "jobcustom2_values",
+    "jobcustom3_values",
+    "jobcustom4_values",
+]
 COLUMNS = (Path(__file__).parents[1] / "contract/columns.txt").read_text()
 TEXTS = ["location", "video", *re.findall(r"^(\w+): v1,.*page \(text\)", COLUMNS, re.MULTILINE)]
 ADDRESS = ("street", "postal_code", "locality", "region", "country", "latitude", "longitude")
-EMPLOYMENT_TYPES = ("FULL_TIME", "PART_TIME", "CONTRACTOR", "TEMPORARY", "INTERN", "VOLUNTEER", "PER_DIEM",
-                    "OTHER")  # fmt: skip
+EMPLOYMENT_TYPES = (
+    "FULL_TIME",
+    "PART_TIME",
+    "CONTRACTOR",
+    "TEMPORARY",
+    "INTERN",
+    "VOLUNTEER",
+    "PER_DIEM",
+    "OTHER",
+)
 SHOWN = """status = 'published' AND audience IN ('public', 'both') AND publish_from <= now()
            AND (publish_until IS NULL OR publish_until > now())"""
 COUNT = f"SELECT count(*) FROM vacancies_vacancy WHERE {SHOWN}"
@@ -57,7 +75,9 @@ FILES = """
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    async with asyncpg.create_pool(os.environ["DATABASE_URL"], min_size=4, max_size=4) as app.state.pool:
+    async with asyncpg.create_pool(
+        os.environ["DATABASE_URL"], min_size=4, max_size=4
+    ) as app.state.pool:
         with suppress(asyncpg.UniqueViolationError):  # the other worker made it
             await app.state.pool.execute(STORE)
         yield
@@ -80,10 +100,17 @@ async def vacancies(
             labels.setdefault((pk, keyword), []).append(label)
             labels.setdefault((pk, "employment_types"), []).append(employment_type)
         people = grouped(await connection.fetch(PEOPLE, ids), person)
-        files = grouped(await connection.fetch(FILES, ids), lambda row: {"name": row[1], "path": row[2]})
+        files = grouped(
+            await connection.fetch(FILES, ids), lambda row: {"name": row[1], "path": row[2]}
+        )
         places = grouped(await connection.fetch(PLACES, ids), lambda row: row)
     data = [item(row, labels, people, files, places.get(row["id"], [])) for row in rows]
-    meta = {"current_page": number, "last_page": -(-total // size), "per_page": size, "total": total}
+    meta = {
+        "current_page": number,
+        "last_page": -(-total // size),
+        "per_page": size,
+        "total": total,
+    }
     return Response(orjson.dumps({"data": data, "meta": meta}), media_type="application/json")
 
 
@@ -102,34 +129,54 @@ def item(
     for keyword in KEYWORDS[3:]:
         shown[keyword] = shown[keyword] or []
     icons = {"small": row["icon_small_url"], "large": row["icon_large_url"]}
-    brand = {"name": row["brand_name"], "description": row["brand_description"], "icons": icons,
-             "url": row["brand_url"]}  # fmt: skip
+    brand = {
+        "name": row["brand_name"],
+        "description": row["brand_description"],
+        "icons": icons,
+        "url": row["brand_url"],
+    }
     return {
-        "id": pk, "title": title, "title_internal": row["title_internal"] or title, "slug": slug(title, pk),
-        "brand": brand, "is_hot": row["is_hot"], "is_permanent": row["is_permanent"],
-        "functiongroup": next(iter(labels.get((pk, "functiongroup"), [])), None), **shown,
-        **{name: row[name] or None for name in TEXTS}, "image": row["image_url"] or None,
-        **({"attachments": files[pk]} if pk in files else {}), "head_recruiter": person(row),
-        "recruiters": people.get(pk), "updated_at": iso_text(row["updated_at"]),
-        "created_at": iso_text(row["created_at"]), "apply_url": row["apply_url"] or None,
+        "id": pk,
+        "title": title,
+        "title_internal": row["title_internal"] or title,
+        "slug": slug(title, pk),
+        "brand": brand,
+        "is_hot": row["is_hot"],
+        "is_permanent": row["is_permanent"],
+        "functiongroup": next(iter(labels.get((pk, "functiongroup"), [])), None),
+        **shown,
+        **{name: row[name] or None for name in TEXTS},
+        "image": row["image_url"] or None,
+        **({"attachments": files[pk]} if pk in files else {}),
+        "head_recruiter": person(row),
+        "recruiters": people.get(pk),
+        "updated_at": iso_text(row["updated_at"]),
+        "created_at": iso_text(row["created_at"]),
+        "apply_url": row["apply_url"] or None,
         **facts(row, set(labels.get((pk, "employment_types"), [])), places),
-    }  # fmt: skip
+    }
 
 
 def facts(row: Any, types: set[str], places: Any) -> dict[str, Any]:
     until, url = row["publish_until"], row["vacancy_url"]
-    pay = {name: number(row[f"pay_{name}"]) for name in ("min", "max", "currency", "period", "note")}
+    pay = {
+        name: number(row[f"pay_{name}"]) for name in ("min", "max", "currency", "period", "note")
+    }
     return {
-        "reference": row["reference"] or None, "language": row["language"] or "en",
+        "reference": row["reference"] or None,
+        "language": row["language"] or "en",
         "work_place": row["work_place"] or None,
-        "places": [{name: number(at[name]) for name in ADDRESS} for at in places if at["kind"] == "site"],
+        "places": [
+            {name: number(at[name]) for name in ADDRESS} for at in places if at["kind"] == "site"
+        ],
         "remote_countries": [place["country"] for place in places if place["kind"] == "applicant"],
         "employment_types": [each for each in EMPLOYMENT_TYPES if each in types],
         "pay": pay if row["is_pay_public"] and any(pay.values()) else None,
-        "published_at": iso_text(row["publish_from"]), "closes_at": iso_text(until) if until else None,
+        "published_at": iso_text(row["publish_from"]),
+        "closes_at": iso_text(until) if until else None,
         "closing_date": f"{until - timedelta(microseconds=1):%Y-%m-%d}" if until else None,
         "url": f"{url}{row['id']}" if url else None,
-    }  # fmt: skip
+    }
 
 
 def number(value: Any) -> Any:

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.plot a.json b.json c.json --folder docs/images
 
-cost-by-size.svg: CPU by number of vacancies; cost-by-page.svg: CPU by page number. It also prints the cost
-of the first pages at each size relative to the smallest size.
+cost-by-size.svg: CPU by number of vacancies; cost-by-page.svg: CPU by page number. It also prints
+the cost of the first pages at each size relative to the smallest size.
 """
 
 import argparse
@@ -21,7 +21,8 @@ SIZES = {  # lines of the first plot: case and application
     "naive list": ("cold", "naive"),
     "naive search": ("searched", "naive"),
 }
-COLOURS = ["#2f7ed8", "#d9534f", "#2e9e5b", "#c98a1b", "#8d63c9", "#7a8791"]  # seen on white and on black
+# Seen on white and on black.
+COLOURS = ["#2f7ed8", "#d9534f", "#2e9e5b", "#c98a1b", "#8d63c9", "#7a8791"]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 420, 70, 170, 40, 50
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #333 } .title { font-weight: 600 }
@@ -41,7 +42,9 @@ def main() -> None:
     parser.add_argument("reports", nargs="+", type=Path)
     parser.add_argument("--folder", type=Path, default=Path("."))
     options = parser.parse_args()
-    reports = sorted((json.loads(file.read_text()) for file in options.reports), key=lambda r: r["vacancies"])
+    reports = sorted(
+        (json.loads(file.read_text()) for file in options.reports), key=lambda r: r["vacancies"]
+    )
     by_size: dict[str, Points] = {name: [] for name in SIZES}
     by_page: dict[str, Points] = {}
     firsts: dict[int, float] = {}
@@ -59,8 +62,18 @@ def main() -> None:
         ratio = ms / firsts[min(firsts)]
         print(f"First pages at {size}: {ms:.2f} ms, {ratio:.2f} times the smallest site's.")
     for file, title, x, lines in (
-        ("cost-by-size.svg", "Cost of an answer by number of vacancies", "published vacancies", by_size),
-        ("cost-by-page.svg", "Cost of a cold page of 20 by its number", "number of the page", by_page),
+        (
+            "cost-by-size.svg",
+            "Cost of an answer by number of vacancies",
+            "published vacancies",
+            by_size,
+        ),
+        (
+            "cost-by-page.svg",
+            "Cost of a cold page of 20 by its number",
+            "number of the page",
+            by_page,
+        ),
     ):
         if shown := {name: points for name, points in lines.items() if points}:
             drawn = chart(title, x, "CPU ms, application + database", shown)
@@ -76,15 +89,23 @@ def chart(title: str, x_name: str, y_name: str, lines: dict[str, Points]) -> str
     """Return an SVG with both axes logarithmic."""
     xs, ys = zip(*(point for points in lines.values() for point in points), strict=True)
     x_low, x_high, y_low, y_high = (
-        bound for values in (xs, ys)
-        for bound in (math.floor(math.log10(min(values))), math.ceil(math.log10(max(values) * 1.001)))
-    )  # fmt: skip
+        bound
+        for values in (xs, ys)
+        for bound in (
+            math.floor(math.log10(min(values))),
+            math.ceil(math.log10(max(values) * 1.001)),
+        )
+    )
 
     def across(value: float) -> float:
         return LEFT + (math.log10(value) - x_low) / (x_high - x_low) * (WIDTH - LEFT - RIGHT)
 
     def down(value: float) -> float:
-        return HEIGHT - BOTTOM - (math.log10(value) - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM)
+        return (
+            HEIGHT
+            - BOTTOM
+            - (math.log10(value) - y_low) / (y_high - y_low) * (HEIGHT - TOP - BOTTOM)
+        )
 
     def text(x: float, y: float, output: str, more: str = "") -> str:
         return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{escape(output)}</text>'
@@ -105,8 +126,13 @@ def chart(title: str, x_name: str, y_name: str, lines: dict[str, Points]) -> str
         parts.append(f'<path class="grid" d="M{LEFT} {down(value):.1f}H{right}"/>')
         parts.append(text(LEFT - 8, down(value) + 4, f"{value:g}", 'text-anchor="end"'))
     floor = math.inf  # labels from the lowest up, none over another
-    for number, (name, points) in sorted(enumerate(lines.items()), key=lambda each: each[1][1][-1][1]):
-        colour, dashes = COLOURS[number % len(COLOURS)], ' stroke-dasharray="5 4"' if "naive" in name else ""
+    for number, (name, points) in sorted(
+        enumerate(lines.items()), key=lambda each: each[1][1][-1][1]
+    ):
+        colour, dashes = (
+            COLOURS[number % len(COLOURS)],
+            ' stroke-dasharray="5 4"' if "naive" in name else "",
+        )
         spots = [(across(x), down(y)) for x, y in points]
         track = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
         parts.append(f'<polyline class="line" stroke="{colour}"{dashes} points="{track}"/>')

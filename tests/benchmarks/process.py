@@ -26,8 +26,9 @@ def analyze() -> None:
 
 
 def cpu() -> tuple[float, float]:
-    """Return the seconds of CPU of this process and of the PostgreSQL backend of its connection, or 0. They
-    are the scheduler's: the ticks of /proc/PID/stat are too long for one request."""
+    """Return the seconds of CPU of this process and of the PostgreSQL backend of its connection, or
+    0. They are the scheduler's: the ticks of /proc/PID/stat are too long for one request.
+    """
     own = time.process_time()
     if connection.vendor != "postgresql":
         return own, 0.0

@@ -34,17 +34,24 @@ Sample = dict[str, float]
 def options_of(
     doc: str | None, *, vacancies: int, rounds: int, seconds: int, keeps: bool = True
 ) -> argparse.ArgumentParser:
-    """Return a parser with the options of every benchmark that uses wrk, and their defaults. `keeps`: the
-    database is kept for the next run."""
+    """Return a parser with the options of every benchmark that uses wrk, and their defaults.
+    `keeps`: the database is kept for the next run.
+    """
     if not shutil.which("wrk"):
         sys.exit("wrk is missing: apt-get install wrk.")
     made = parser(doc)
     made.add_argument("--vacancies", type=int, default=vacancies, metavar="N")
     made.add_argument("--rounds", type=int, default=rounds, metavar="N")
-    made.add_argument("--seconds", type=int, default=seconds, metavar="N", help="of each measurement")
+    made.add_argument(
+        "--seconds", type=int, default=seconds, metavar="N", help="of each measurement"
+    )
     if keeps:
-        made.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "bench"),
-                          help="of databases, which PostgreSQL's user can write to")  # fmt: skip
+        made.add_argument(
+            "--folder",
+            type=Path,
+            default=Path(tempfile.gettempdir(), "bench"),
+            help="of databases, which PostgreSQL's user can write to",
+        )
     return made
 
 
@@ -64,7 +71,9 @@ class Program(Server):
 def run_script(env: Mapping[str, str], *words: str) -> None:
     """Run Python with `words` in the project's folder."""
     command = [sys.executable, *words]
-    if subprocess.run(command, cwd=ROOT, env=SYSTEM_ENV | dict(env), stdout=subprocess.DEVNULL).returncode:
+    if subprocess.run(
+        command, cwd=ROOT, env=SYSTEM_ENV | dict(env), stdout=subprocess.DEVNULL
+    ).returncode:
         sys.exit(f"{' '.join(words)} failed.")
 
 
@@ -76,13 +85,18 @@ def gunicorn(module: str) -> list[str]:
 
 @contextmanager
 def postgresql(folder: Path, name: str) -> Iterator[tuple[str, int]]:
-    """Run PostgreSQL with the data in `folder`; both it and the database `name` are created if missing. Yield
-    the URL, by Unix socket as on a machine of one's own (docs/operations/install.md), and the process id."""
+    """Run PostgreSQL with the data in `folder`; both it and the database `name` are created if
+    missing. Yield the URL, by Unix socket as on a machine of one's own
+    (docs/operations/install.md), and the process id.
+    """
     if not POSTGRES:
         sys.exit("PostgreSQL is missing: apt-get install postgresql.")
     folder = folder.resolve()
-    server = Postgres(folder, shared_buffers="512MB", max_wal_size="4GB", unix_socket_directories=str(folder))
-    server.stop_signal = signal.SIGINT  # fast shutdown with a checkpoint, so that the data can be used again
+    server = Postgres(
+        folder, shared_buffers="512MB", max_wal_size="4GB", unix_socket_directories=str(folder)
+    )
+    # Fast shutdown with a checkpoint, so that the data can be used again.
+    server.stop_signal = signal.SIGINT
     with server:
         with suppress(DuplicateDatabase):
             server.sql(f"CREATE DATABASE {name}")
@@ -105,11 +119,19 @@ def cpu_seconds(pid: int | None) -> float:
 
 
 def wrk(
-    app: Any, database_pid: int | None, seconds: int, paths: Path, start: int = 0, status: int = 0,
-    expected: Path | None = None, headers: Mapping[str, str] = MappingProxyType({}),
-) -> Sample:  # fmt: skip
-    """Request the paths in the file `paths`, one a line, from number `start` on. Return what walk.lua prints,
-    counts, seconds, bytes, milliseconds, and the seconds of CPU, `cpu_app` and `cpu_database`."""
+    app: Any,
+    database_pid: int | None,
+    seconds: int,
+    paths: Path,
+    start: int = 0,
+    status: int = 0,
+    expected: Path | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Sample:
+    """Request the paths in the file `paths`, one a line, from number `start` on. Return what
+    walk.lua prints, counts, seconds, bytes, milliseconds, and the seconds of CPU, `cpu_app` and
+    `cpu_database`.
+    """
     command = ["wrk", "-t2", "-c8", f"-d{seconds}s", "--timeout", "60s"]
     command += [part for name, value in headers.items() for part in ("-H", f"{name}: {value}")]
     command += ["-s", str(Path(__file__).with_name("walk.lua")), app.url, "--"]
@@ -125,6 +147,8 @@ def wrk(
 
 
 def per_request(found: Sample) -> Sample:
-    """Return requests per second, and ms of CPU per request: of both, of the application, of the database."""
+    """Return requests per second, and ms of CPU per request:
+    of both, of the application, of the database.
+    """
     cpu = {name: 1000 * found[name] / found["requests"] for name in ("cpu_app", "cpu_database")}
     return {"requests": found["requests"] / found["seconds"], "cpu": sum(cpu.values()), **cpu}

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.content fill 1000000
     python -m tests.benchmarks.sitemap [--save FOLDER] [--feed]
 
-Prints the addresses, the seconds of CPU of application and database, and the most memory of this process. For
-`xmllint --noout --schema sitemap.xsd FOLDER/*`, `--save` writes the files.
+Prints the addresses, the seconds of CPU of application and database, and the most memory of this
+process. For `xmllint --noout --schema sitemap.xsd FOLDER/*`, `--save` writes the files.
 """
 
 import argparse

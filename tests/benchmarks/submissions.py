@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.submissions [--database postgresql] [--seconds 10]
 
-Prints latency, CPU per submission (application + database) and throughput, without files and with 2 MB, and
-the CPU of a warm list while submissions arrive, compared with none. Lists are served by a second gunicorn on
-the same database, so that its CPU is known. PostgreSQL syncs its writes.
+Prints latency, CPU per submission (application + database) and throughput, without files and with 2
+MB, and the CPU of a warm list while submissions arrive, compared with none. Lists are served by a
+second gunicorn on the same database, so that its CPU is known. PostgreSQL syncs its writes.
 """
 
 import itertools
@@ -82,7 +82,9 @@ def main() -> None:
     with folder_with_logs() as path, ExitStack() as stack:
         database = None
         if options.database == "postgresql":
-            database = stack.enter_context(Postgres(path / "postgres", fsync="on", shared_buffers="256MB"))
+            database = stack.enter_context(
+                Postgres(path / "postgres", fsync="on", shared_buffers="256MB")
+            )
         os.environ |= (env := environment(path, database))
         site = create()
         servers = [Gunicorn(path / name, SYSTEM_ENV | env) for name in ("submitted", "listed")]
@@ -96,9 +98,16 @@ def main() -> None:
         submissions(4, 2)  # so that every worker is warm
         print(f"{options.database}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
         kinds = (("", True), (", 2 MB of files", False))
-        print(table(HEAD, [[f"{name}{more}", *submissions(clients, options.seconds, is_plain).cells()]
-                           for more, is_plain in kinds
-                           for name, clients in (("one client", 1), ("8 clients", 8))]))  # fmt: skip
+        print(
+            table(
+                HEAD,
+                [
+                    [f"{name}{more}", *submissions(clients, options.seconds, is_plain).cells()]
+                    for more, is_plain in kinds
+                    for name, clients in (("one client", 1), ("8 clients", 8))
+                ],
+            )
+        )
         paths = path / "paths"
         paths.write_text("/v1/vacancies")
         cpu: dict[str, list[float]] = {"none": [], "arriving": []}
@@ -111,14 +120,18 @@ def main() -> None:
         lists()
         for _ in range(3):
             cpu["none"].append(lists())
-            thread = threading.Thread(target=lambda: runs.append(submissions(2, options.seconds / 3)))
+            thread = threading.Thread(
+                target=lambda: runs.append(submissions(2, options.seconds / 3))
+            )
             thread.start()
             cpu["arriving"].append(lists())
             thread.join()
     none, arriving = (statistics.median(cpu[name]) for name in ("none", "arriving"))
     rate = sum(len(run.latencies) for run in runs) / options.seconds
-    print(f"Warm list: {none:.3f} ms of CPU; {arriving:.3f} while {rate:.0f} submissions/s arrive: "
-          f"{none / arriving:.2f} of the speed.")  # fmt: skip
+    print(
+        f"Warm list: {none:.3f} ms of CPU; {arriving:.3f} while {rate:.0f} submissions/s arrive: "
+        f"{none / arriving:.2f} of the speed."
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""What counting visits costs: the CPU of a cached page of a vacancy with and without it, in one process."""
+"""What counting visits costs:
+the CPU of a cached page of a vacancy with and without it, in one process.
+"""
 
 import os
 import tempfile
@@ -14,7 +16,11 @@ BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"DATABASE_URL": f"sqlite:///{folder}/db.sqlite3", "CAREER_SITE": "on"}
-        os.environ |= {"RATE_LIMIT": "off", "ALLOWED_HOSTS": "testserver", "SECRET_KEY": "benchmark-" * 6}
+        os.environ |= {
+            "RATE_LIMIT": "off",
+            "ALLOWED_HOSTS": "testserver",
+            "SECRET_KEY": "benchmark-" * 6,
+        }
         from jobsite.wsgi import Requests, _site  # it reads the environment
         from tests.wsgi import ask
         from vacancies.models import Vacancy
@@ -29,7 +35,9 @@ def main() -> None:
             for name, site in sites.items():
                 before = process_time()
                 for number in range(REQUESTS):
-                    status, *_rest = ask(site, f"{path}?source=s{number % 5}", HTTP_USER_AGENT=BROWSER)
+                    status, *_rest = ask(
+                        site, f"{path}?source=s{number % 5}", HTTP_USER_AGENT=BROWSER
+                    )
                     assert status == "200 OK"
                 taken[name].append((process_time() - before) / REQUESTS * 1e6)
         visits.write()

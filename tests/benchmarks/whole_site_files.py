@@ -4,8 +4,9 @@
     python -m tests.benchmarks.content fill 20000
     python -m tests.benchmarks.whole_site_files
 
-Sends 20 requests at once for each document, first after a save and then again, while another client reads the
-list. Prints the statuses, the longest time of the list, the CPU of the server, and that of a later request.
+Sends 20 requests at once for each document, first after a save and then again, while another client
+reads the list. Prints the statuses, the longest time of the list, the CPU of the server, and that
+of a later request.
 """
 
 import os
@@ -26,7 +27,9 @@ from tests.servers import SYSTEM_ENV, Gunicorn, get
 
 PATHS = ("/feeds/indeed.xml", "/sitemap.xml", "/sitemap-0.xml", "/sitemap-1.xml", "/jobs.atom")
 REQUESTS, LATER = 20, 5
-SAVE = "UPDATE vacancies_vacancy SET title = title WHERE id = (SELECT max(id) FROM vacancies_vacancy)"
+SAVE = (
+    "UPDATE vacancies_vacancy SET title = title WHERE id = (SELECT max(id) FROM vacancies_vacancy)"
+)
 
 
 def slowest_list(port: int, is_over: threading.Event) -> float:
@@ -59,8 +62,15 @@ def measure(server: Gunicorn, path: str, number: int) -> str:
 
 
 def main() -> None:
-    env = ENV | {"DATABASE_URL": os.environ["DATABASE_URL"], "CAREER_SITE": "on", "WEB_CONCURRENCY": "2"}
-    print("| document | | statuses | s until ready | slowest list, s | CPU, s |\n|---|---|---|--:|--:|--:|")
+    env = ENV | {
+        "DATABASE_URL": os.environ["DATABASE_URL"],
+        "CAREER_SITE": "on",
+        "WEB_CONCURRENCY": "2",
+    }
+    print(
+        "| document | | statuses | s until ready | slowest list, s | CPU, s "
+        "|\n|---|---|---|--:|--:|--:|"
+    )
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         server = stack.enter_context(Gunicorn(Path(folder), SYSTEM_ENV | env | {"TMPDIR": folder}))
@@ -72,7 +82,9 @@ def main() -> None:
             before = cpu_seconds(server.pids()[0])
             for _ in range(LATER):
                 get(server.port, path)
-            print(f"| | one request | | | | {(cpu_seconds(server.pids()[0]) - before) / LATER:.3f} |")
+            print(
+                f"| | one request | | | | {(cpu_seconds(server.pids()[0]) - before) / LATER:.3f} |"
+            )
 
 
 if __name__ == "__main__":

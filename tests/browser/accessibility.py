@@ -1,4 +1,6 @@
-"""Checks of pages with axe: every rule on the whole page, contrast in the dark too; and their width."""
+"""Checks of pages with axe: every rule on the whole page, contrast in the dark too;
+and their width.
+"""
 
 import json
 from typing import Any
@@ -22,7 +24,9 @@ SHOW = """async (scheme) => {
 }"""
 
 
-def findings(page: Any, place: str = "", *, only: tuple[str, ...] = (), within: str = "html") -> list[str]:
+def findings(
+    page: Any, place: str = "", *, only: tuple[str, ...] = (), within: str = "html"
+) -> list[str]:
     """Return all findings of axe on the page as it is displayed now."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
@@ -45,14 +49,17 @@ def both_findings(page: Any, place: str = "", within: str = "html") -> list[str]
 
 
 def all_findings(page: Any, place: str = "") -> list[str]:
-    """Return the findings of both colour schemes, what a bar covers when it has the focus, and whether the
-    page is too wide for phones."""
+    """Return the findings of both colour schemes, what a bar covers when it has the focus, and
+    whether the page is too wide for phones.
+    """
     found = both_findings(page, place)
     page.set_viewport_size(NARROW)
     width = page.evaluate("document.documentElement.scrollWidth")
     found += [f"{place or page.url}: {each}" for each in covered(page)]
     page.set_viewport_size(WIDE)
-    return found + ([f"{place or page.url}: {width} pixels wide"] if width > NARROW["width"] else [])
+    return found + (
+        [f"{place or page.url}: {width} pixels wide"] if width > NARROW["width"] else []
+    )
 
 
 class Console:

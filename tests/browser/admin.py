@@ -11,7 +11,13 @@ from tests.vacancies.sample_files import encoded
 
 PASSWORD = "secret-1234"
 ADMIN = "/admin/vacancies/vacancy/"
-QUESTION = {"type": "text", "name": "motivation", "label": "Why you?", "required": False, "css": "col-12"}
+QUESTION = {
+    "type": "text",
+    "name": "motivation",
+    "label": "Why you?",
+    "required": False,
+    "css": "col-12",
+}
 QUESTIONS = [{"title": "About you", "description": "", "fields": [QUESTION]}]
 
 
@@ -79,7 +85,9 @@ def choose(page: Any, field: str, words: str) -> None:
 
 
 def search(page: Any, words: str) -> None:
-    page.locator(".select2-container--open input.select2-search__field").last.press_sequentially(words)
+    page.locator(".select2-container--open input.select2-search__field").last.press_sequentially(
+        words
+    )
     page.locator(".select2-results__option--highlighted", has_text=words).wait_for()
     page.keyboard.press("Enter")
 
@@ -100,7 +108,9 @@ def picture() -> dict[str, Any]:
 
 
 def cut_off(page: Any) -> list[str]:
-    """Return the visible fields and buttons of forms that an ancestor cuts off, or that leave the window."""
+    """Return the visible fields and buttons of forms that an ancestor cuts off, or that leave the
+    window.
+    """
     found: list[str] = page.evaluate("""() => {
       const isCut = (field) => {
         const box = field.getBoundingClientRect();

@@ -10,7 +10,8 @@ from django.contrib.staticfiles.handlers import StaticFilesHandler
 
 from tests.browser.programs import browser_path
 
-# Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse queries.
+# Playwright's synchronous interface runs an event loop in this thread, in which Django would refuse
+# queries.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
 
 # Tests that write attacks into texts: that the policy stops those too is as it should be.
@@ -34,8 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cached_static_files() -> Iterator[None]:
-    """Let browsers cache static files, and frames without an origin read them, as nginx does. A page has more
-    than twenty of them."""
+    """Let browsers cache static files, and frames without an origin read them, as nginx does. A
+    page has more than twenty of them.
+    """
     serve = StaticFilesHandler.serve
 
     def serve_cacheable(self: Any, request: Any) -> Any:
@@ -58,28 +60,38 @@ def chromium() -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", ONLY_THIS_MACHINE],
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-background-networking",
+                ONLY_THIS_MACHINE,
+            ],
         )
         yield browser
         browser.close()
 
 
 def accept_files(page: Any) -> None:
-    """Give file choosers to `expect_file_chooser` from now on. It asks for them itself, but does not wait
-    until the browser does so: on a busy machine, a key press was faster and the dialog was lost."""
+    """Give file choosers to `expect_file_chooser` from now on. It asks for them itself, but does
+    not wait until the browser does so: on a busy machine, a key press was faster and the dialog was
+    lost.
+    """
     page.on("filechooser", lambda _chooser: None)
 
 
 @pytest.fixture(scope="session")
 def context(chromium: Any) -> Any:
-    """What windows share, because a page of the admin has fifty static files: the browser's cache."""
+    """What windows share, because a page of the admin has fifty static files:
+    the browser's cache.
+    """
     return chromium.new_context(viewport=VIEWPORT)
 
 
 @contextmanager
 def window(context: Any, module: str) -> Iterator[tuple[Any, list[str]]]:
-    """A page, and the list of its script errors and violations of the content security policy, also in frames
-    and windows that it opens. It shares nothing with the window before but the cache."""
+    """A page, and the list of its script errors and violations of the content security policy, also
+    in frames and windows that it opens. It shares nothing with the window before but the cache.
+    """
     others = set(context.pages)
     page = context.new_page()
     page.set_default_timeout(30_000)  # shared machines
@@ -122,7 +134,9 @@ def _shared_window(context: Any, request: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def shared_page(_shared_window: Any) -> Iterator[Any]:
-    """One page for all tests of a module, without routes. It still shows what the last test opened."""
+    """One page for all tests of a module, without routes.
+    It still shows what the last test opened.
+    """
     page, failures = _shared_window
     failures.clear()
     yield page

@@ -12,7 +12,13 @@ from tests.browser.admin import serve_static_files
 
 def field(name: str, label: str = "", **values: Any) -> dict[str, Any]:
     label = label or name.replace("_", " ").capitalize()
-    return {"name": name, "type": "text", "label": label, "required": False, "css": "col-12"} | values
+    return {
+        "name": name,
+        "type": "text",
+        "label": label,
+        "required": False,
+        "css": "col-12",
+    } | values
 
 
 def section(title: str, *fields: dict[str, Any]) -> dict[str, Any]:
@@ -26,7 +32,10 @@ def options(*labels: str) -> list[dict[str, str]]:
 def licence() -> dict[str, Any]:
     """A field with two options and a condition on the first."""
     which = field("which_one") | {"on_value": "yes"}
-    return field("licence", type="radio-group") | {"options": options("Yes", "No"), "conditional": [which]}
+    return field("licence", type="radio-group") | {
+        "options": options("Yes", "No"),
+        "conditional": [which],
+    }
 
 
 def two_sections() -> list[dict[str, Any]]:
@@ -69,8 +78,9 @@ class Desk:
         self.ready()
 
     def ready(self) -> None:
-        """Wait until the page has no pending request. With SQLite in memory, server and test share one
-        connection."""
+        """Wait until the page has no pending request. With SQLite in memory, server and test share
+        one connection.
+        """
         self.preview.locator("form").wait_for()
         self.page.locator("#builder:not([data-checking])").wait_for()
 
@@ -78,7 +88,9 @@ class Desk:
         client = Client()
         client.force_login(user)
         cookie = client.cookies["sessionid"]
-        self.page.context.add_cookies([{"name": "sessionid", "value": cookie.value, "url": self.site}])
+        self.page.context.add_cookies(
+            [{"name": "sessionid", "value": cookie.value, "url": self.site}]
+        )
 
     def button(self, name: str, **how: Any) -> Any:
         return self.page.get_by_role("button", name=name, **how)
@@ -97,7 +109,8 @@ class Desk:
 
     def drag(self, source: Any, target: Any, *, below: bool = False) -> None:
         """Drag by the handle, in small steps."""
-        source.evaluate("handle => handle.scrollIntoView({block: 'center'})")  # far from edges that scroll
+        # Far from edges that scroll.
+        source.evaluate("handle => handle.scrollIntoView({block: 'center'})")
         start = source.bounding_box()
         end = target.bounding_box()
         x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2

@@ -13,7 +13,9 @@ PAGE = """<!doctype html>
 <title>Apply</title><link rel="stylesheet" href="/static/forms_structure/form.css">
 <body><main><h1>Apply</h1><div id="form"></div></main></body></html>"""
 # No style, script or picture but files of the site's own: the renderer needs no more.
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'"
+)
 RENDER = """([sections, options]) => {
   window.sent = [];
   const target = document.querySelector("#form");
@@ -38,7 +40,9 @@ def open_page(live_server: Any, shared_page: Any) -> Any:
     headers = {"Content-Type": "text/html", "Content-Security-Policy": POLICY}
     shared_page.route(address, lambda route: route.fulfill(body=PAGE, headers=headers))
     shared_page.goto(address)
-    shared_page.evaluate("async () => { window.renderer = await import('/static/forms_structure/form.js'); }")
+    shared_page.evaluate(
+        "async () => { window.renderer = await import('/static/forms_structure/form.js'); }"
+    )
     return shared_page
 
 
@@ -52,7 +56,13 @@ def checked(sections: Sections) -> dict[str, Any]:
 
 def field(name: str, type_: str = "text", *options: str, **values: Any) -> dict[str, Any]:
     """A field as it is stored; options are "value: label"."""
-    made = {"name": name, "type": type_, "label": f"Your {name}", "required": False, "css": "col-12"}
+    made = {
+        "name": name,
+        "type": type_,
+        "label": f"Your {name}",
+        "required": False,
+        "css": "col-12",
+    }
     if options:
         pairs = [option.split(": ") for option in options]
         made["options"] = [{"value": pair[0], "label": pair[-1]} for pair in pairs]
@@ -69,7 +79,14 @@ def application() -> Sections:
     """Every type, and conditions three deep."""
     why = field("why", "textarea", required=True, on_value="later")
     when = field(
-        "when", "radio-group", "soon", "later", required=True, on_value="no", conditional=[why], css="col-6"
+        "when",
+        "radio-group",
+        "soon",
+        "later",
+        required=True,
+        on_value="no",
+        conditional=[why],
+        css="col-6",
     )
     number = field("permit_number", on_value="yes", css="col-6")
     nights = field("nights", "range", required=True, on_value="night")
@@ -100,7 +117,9 @@ def application() -> Sections:
         field("extra", "range", label=language, conditional=[accent]),
         field("source", "radio-group", "friend", "fair", css="col-3"),
         field("letter", "file"),
-        description="<p>It takes <b>two minutes</b>: <a href='https://example.com/'>how we work</a>.</p>",
+        description=(
+            "<p>It takes <b>two minutes</b>: <a href='https://example.com/'>how we work</a>.</p>"
+        ),
     )
 
 

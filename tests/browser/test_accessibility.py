@@ -1,5 +1,6 @@
-"""Every template of the site: axe, contrast in both colour schemes, the width on phones, landmarks, names,
-tab stops, and a console without errors and warnings."""
+"""Every template of the site: axe, contrast in both colour schemes, the width on phones, landmarks,
+names, tab stops, and a console without errors and warnings.
+"""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +36,8 @@ OTHERS = (
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft " * 2
 PANEL, OPEN_LIST = "[role=tabpanel]", ".select2-container--open"
 EDITORS_HAVE_NAMES = (
-    "[...document.querySelectorAll('.prose-editor')].every((each) => each.querySelector('[aria-label]'))"
+    "[...document.querySelectorAll('.prose-editor')].every((each) => "
+    "each.querySelector('[aria-label]'))"
 )
 
 
@@ -70,7 +72,9 @@ def addresses(world: SimpleNamespace) -> Iterator[tuple[str, str]]:
 
 
 def pages(world: SimpleNamespace, role: str, kinds: str) -> Iterator[str]:
-    """Yield the addresses of pages which together render every template of the pages that `role` may open."""
+    """Yield the addresses of pages which together render every template of the pages that `role`
+    may open.
+    """
     client = admin_pages.signed_in(world, role)
     new: dict[str, set[Any]] = {}
     for kind, address in addresses(world):
@@ -118,33 +122,60 @@ def applicant(world: SimpleNamespace, settings: Any) -> SimpleNamespace:
     user = User.objects.create_user("mia", "mia@example.org")
     own = make_anonymous(user=user, vacancy=vacancy)
     thanks = signing.dumps(own.pk, salt="applications.thanks")
-    links = (receipt, unconfirmed, *(f"{receipt}/{name}" for name in ("withdraw", "delete", "account")))
+    links = (
+        receipt,
+        unconfirmed,
+        *(f"{receipt}/{name}" for name in ("withdraw", "delete", "account")),
+    )
     account = f"/account/applications/{own.pk}"
     alerts = [
         JobAlert.objects.create(
-            address=f"a{n}@example.org", address_folded=f"a{n}@example.org", query="filter%5Bsearch%5D=x",
-            language="en", frequency="daily", confirmed_at=confirmed_at, ends_at=timezone.now(),
+            address=f"a{n}@example.org",
+            address_folded=f"a{n}@example.org",
+            query="filter%5Bsearch%5D=x",
+            language="en",
+            frequency="daily",
+            confirmed_at=confirmed_at,
+            ends_at=timezone.now(),
         )
         for n, confirmed_at in enumerate((timezone.now(), None))
-    ]  # fmt: skip
+    ]
     confirmed, waiting = (f"/alerts/{alert_token(alert)}" for alert in alerts)
     return SimpleNamespace(
         session=admin_pages.session_of(user),
         visitors=(
-            "/alerts?filter[search]=x", "/alerts/sent", waiting.replace("alerts", "alerts/confirm"),
-            confirmed, f"{confirmed}/unsubscribe",
+            "/alerts?filter[search]=x",
+            "/alerts/sent",
+            waiting.replace("alerts", "alerts/confirm"),
+            confirmed,
+            f"{confirmed}/unsubscribe",
         ),
         everybody=(
-            "/account/login", "/account/reset", "/account/reset/sent", "/account/reset/x/y", *links,
-            "/account/receipt/x", "/account/deleted", "/account/nothing", f"/apply/{vacancy.pk}", "/apply/0",
-            f"/apply/thanks/{thanks}", f"/preview/{token_for(vacancy.pk)}", "/preview/x",
+            "/account/login",
+            "/account/reset",
+            "/account/reset/sent",
+            "/account/reset/x/y",
+            *links,
+            "/account/receipt/x",
+            "/account/deleted",
+            "/account/nothing",
+            f"/apply/{vacancy.pk}",
+            "/apply/0",
+            f"/apply/thanks/{thanks}",
+            f"/preview/{token_for(vacancy.pk)}",
+            "/preview/x",
             "/admin/login/",
         ),
         signed_in=(
-            "/account/", "/account/password", "/account/delete", account, f"{account}/withdraw",
-            f"{account}/delete", "/account/applications/0",
+            "/account/",
+            "/account/password",
+            "/account/delete",
+            account,
+            f"{account}/withdraw",
+            f"{account}/delete",
+            "/account/applications/0",
         ),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("who", ["everybody", "signed_in", "visitors"])
@@ -304,18 +335,28 @@ def test_main_controls_have_names(
     sign_in(page, site, world, "Recruiter")
     for address, names in {
         "/admin/vacancies/vacancy/": (
-            'link "Skip to main content"', 'link "Vacancies"', 'heading "Vacancies', "table:",
+            'link "Skip to main content"',
+            'link "Vacancies"',
+            'heading "Vacancies',
+            "table:",
             'button "Menu"',
         ),
         f"/admin/vacancies/vacancy/{world.own.shown.pk}/change/": (
-            'link "Skip to main content"', 'button "Menu"', 'toolbar "Actions for this vacancy"',
-            'tablist "Sections of the vacancy"', 'tab "Texts" [selected]', 'textbox "Title*"',
-            'textbox "Description"', 'button "Save"',
+            'link "Skip to main content"',
+            'button "Menu"',
+            'toolbar "Actions for this vacancy"',
+            'tablist "Sections of the vacancy"',
+            'tab "Texts" [selected]',
+            'textbox "Title*"',
+            'textbox "Description"',
+            'button "Save"',
         ),
         f"/admin/applications/application/{world.own.application.pk}/change/": (
-            'heading "Answers"', 'textbox "New note"', 'button "Save"',
+            'heading "Answers"',
+            'textbox "New note"',
+            'button "Save"',
         ),
-    }.items():  # fmt: skip
+    }.items():
         visit(page, site + address)
         page.wait_for_function(EDITORS_HAVE_NAMES)
         tree = page.locator("body").aria_snapshot()
@@ -323,7 +364,9 @@ def test_main_controls_have_names(
         assert missing == [], f"{address}\n{tree}"
         icons = set(page.locator(".material-symbols-outlined").all_inner_texts()) - {""}
         named = [
-            line for line in tree.splitlines() if any(f'"{icon}' in line for icon in icons if "_" in icon)
+            line
+            for line in tree.splitlines()
+            if any(f'"{icon}' in line for icon in icons if "_" in icon)
         ]
         assert named == [], address
 

@@ -1,4 +1,6 @@
-"""A recruiter reads an application, notes, rates, writes an email, decides and undoes the decision."""
+"""A recruiter reads an application, notes, rates, writes an email,
+decides and undoes the decision.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -46,7 +48,9 @@ SECTIONS = [
 
 @pytest.fixture
 def office(filters: Any, settings: Any) -> Application:
-    """A recruiter and a colleague of a brand, with three applications: the middle one is complete."""
+    """A recruiter and a colleague of a brand, with three applications:
+    the middle one is complete.
+    """
     serve_static_files(settings)
     Stage.objects.all().delete()
     Status.objects.all().delete()
@@ -57,7 +61,12 @@ def office(filters: Any, settings: Any) -> Application:
     brand = make_brand("Acme")
     for name, first in (("anna", "Anna"), ("piet", "Piet")):
         user = User.objects.create_user(
-            name, f"{name}@example.org", PASSWORD, is_staff=True, first_name=first, last_name="Peeters"
+            name,
+            f"{name}@example.org",
+            PASSWORD,
+            is_staff=True,
+            first_name=first,
+            last_name="Peeters",
         )
         user.groups.add(Group.objects.get(name="Recruiter"))
         brand.members.add(user)
@@ -68,18 +77,33 @@ def office(filters: Any, settings: Any) -> Application:
     for hours, vacancy, extra in (
         (30, make_vacancy(title=f"Baker {LONG}", brand=brand), person),
         (2, nurse, person | {"is_repeated": True, "reference": "7K3QX9WD"}),
-        (1, nurse, {"email": "tom@example.org", "email_folded": "tom@example.org", "given_name": "Tom"}),
+        (
+            1,
+            nurse,
+            {"email": "tom@example.org", "email_folded": "tom@example.org", "given_name": "Tom"},
+        ),
     ):
         at = now - timedelta(hours=hours)
         application = make_application(vacancy=vacancy, stage=new, created_at=at, **extra)
         Application.objects.filter(pk=application.pk).update(user=None)
     mia = Application.objects.get(reference="7K3QX9WD")
-    values = {"first_name": "Mia", "phone": "+32 470 12 34 56", "motivation": MOTIVATION, "cv": "cv.pdf"}
+    values = {
+        "first_name": "Mia",
+        "phone": "+32 470 12 34 56",
+        "motivation": MOTIVATION,
+        "cv": "cv.pdf",
+    }
     make_file(make_submission(mia, values, SECTIONS), f"cv {LONG}.pdf")
     Message.objects.create(
-        kind="receipt", application=mia, to=mia.email, language="nl", subject="Received", body="secret link",
-        state="failed", error="The server refused the address.",
-    )  # fmt: skip
+        kind="receipt",
+        application=mia,
+        to=mia.email,
+        language="nl",
+        subject="Received",
+        body="secret link",
+        state="failed",
+        error="The server refused the address.",
+    )
     MailTemplate.objects.create(
         name="Invitation", subject_nl="Gesprek", body_nl="Dag {given_name},\n\nKom langs."
     )
@@ -90,7 +114,9 @@ def address(site: str, application: Application) -> str:
     return f"{site}/admin/applications/application/{application.pk}/change/"
 
 
-def test_recruiter_processes_an_application(live_server: Any, browser_page: Any, office: Application) -> None:
+def test_recruiter_processes_an_application(
+    live_server: Any, browser_page: Any, office: Application
+) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, f"{site}/admin/")
@@ -132,7 +158,9 @@ def test_recruiter_processes_an_application(live_server: Any, browser_page: Any,
     assert findings(page) == []
 
 
-def test_every_field_lies_inside_its_card(live_server: Any, browser_page: Any, office: Application) -> None:
+def test_every_field_lies_inside_its_card(
+    live_server: Any, browser_page: Any, office: Application
+) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, address(site, office))
@@ -164,7 +192,9 @@ def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Applicat
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_recruiter_works_by_keyboard(live_server: Any, browser_page: Any, office: Application) -> None:
+def test_recruiter_works_by_keyboard(
+    live_server: Any, browser_page: Any, office: Application
+) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, address(site, office))
@@ -231,4 +261,7 @@ def test_text_of_a_note_and_an_email_survives_the_end_of_the_session(
     page.get_by_text("The email is queued.").wait_for()
     assert set(office.notes.values_list("text", flat=True)) == {"First note", "A long text"}
     assert Message.objects.filter(kind="template", body="A long text").count() == 1
-    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))") == []
+    assert (
+        page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))")
+        == []
+    )

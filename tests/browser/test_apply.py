@@ -1,6 +1,7 @@
 """The page /apply/<id> in a browser: names, states, a slow connection, a proof of work.
 
-test_journey.py applies by keyboard and without JavaScript. tests/applications/test_apply_page.py: the view.
+test_journey.py applies by keyboard and without JavaScript. tests/applications/test_apply_page.py:
+the view.
 """
 
 from collections.abc import Iterator
@@ -31,13 +32,18 @@ def _settings(settings: Any) -> None:
 def make_open(language: str = "en", **values: Any) -> Vacancy:
     """A published vacancy with the form of the presets, and a condition."""
     parts = [each["section"] for each in presets(language)]
-    when = text_field("when", type="date", on_value="no", required=True, label="When do you expect one?")
-    permit = text_field("permit", type="radio-group", label="Do you have a work permit?", options=YES_NO)
+    when = text_field(
+        "when", type="date", on_value="no", required=True, label="When do you expect one?"
+    )
+    permit = text_field(
+        "permit", type="radio-group", label="Do you have a work permit?", options=YES_NO
+    )
     structure = [parts[0], section(permit | {"conditional": [when]}, title="Permit"), parts[3]]
     form = forms.create(name=f"Apply {language}", language=language, structure=structure)
     start = timezone.now() - timedelta(days=1)
     return make_vacancy(
-        **{"form": form, "title": "Night nurse", "location": "Ghent", "publish_from": start} | values
+        **{"form": form, "title": "Night nurse", "location": "Ghent", "publish_from": start}
+        | values
     )
 
 
@@ -61,7 +67,9 @@ def open_page(page: Any, live_server: Any, vacancy: Vacancy) -> None:
 @pytest.fixture
 def plain_page(chromium: Any, live_server: Any, vacancy: Vacancy) -> Iterator[Any]:
     """The page in a browser without JavaScript."""
-    context = chromium.new_context(java_script_enabled=False, viewport={"width": 1000, "height": 1200})
+    context = chromium.new_context(
+        java_script_enabled=False, viewport={"width": 1000, "height": 1200}
+    )
     page = context.new_page()
     page.set_default_timeout(30_000)
     page.goto(f"{live_server.url}/apply/{vacancy.pk}")
@@ -235,7 +243,9 @@ def test_script_leaves_somebody_alone_who_is_typing(
     loaded = """performance.getEntriesByType("resource").map(({ name }) => name)
       .filter((name) => /form(\\/\\w+)?\\.js$/.test(name)).sort()"""
     preloaded = """Array.from(document.querySelectorAll("[rel=modulepreload]"), ({ href }) => href).sort()"""
-    assert page.evaluate(loaded) == page.evaluate(preloaded), "each module once, without a chain of imports"
+    assert page.evaluate(loaded) == page.evaluate(preloaded), (
+        "each module once, without a chain of imports"
+    )
 
 
 def test_script_keeps_a_condition_open_in_which_somebody_is_typing(
@@ -255,7 +265,9 @@ def test_script_keeps_a_condition_open_in_which_somebody_is_typing(
     assert page.get_by_label("When do you expect one?").is_hidden()
 
 
-def test_script_keeps_the_errors_of_the_server(browser_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+def test_script_keeps_the_errors_of_the_server(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
     """An optional file that must be chosen again would otherwise be missing silently."""
     page = browser_page
     page.route("**/form", lambda route: route.fulfill(status=500))
@@ -278,7 +290,9 @@ def test_script_keeps_the_errors_of_the_server(browser_page: Any, live_server: A
     assert thanked(page).submission.values == VALUES
 
 
-def test_page_without_scripts_if_the_api_fails(browser_page: Any, live_server: Any, vacancy: Vacancy) -> None:
+def test_page_without_scripts_if_the_api_fails(
+    browser_page: Any, live_server: Any, vacancy: Vacancy
+) -> None:
     page = browser_page
     page.route("**/form", lambda route: route.fulfill(status=500))
     page.goto(f"{live_server.url}/apply/{vacancy.pk}")
@@ -303,10 +317,13 @@ def test_applying_from_the_site_of_a_customer(
     script = f"""import {{ apply }} from "/static/forms_structure/form.js";
       await apply(document.querySelector("#form"), "{address}", {{ source: "careers" }});"""
     headers = {"Content-Security-Policy": policy, "Content-Type": "text/html"}
-    # Chromium takes a page that a route answers for one of the internet, which may not call this machine.
+    # Chromium takes a page that a route answers for one of the internet, which may not call this
+    # machine.
     page.context.grant_permissions(["local-network-access"])
     page.route("**/jobs", lambda route: route.fulfill(body=html, headers=headers))
-    page.route("**/start.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
+    page.route(
+        "**/start.js", lambda route: route.fulfill(body=script, content_type="text/javascript")
+    )
     requested: list[str] = []
     page.on("request", lambda request: requested.append(request.url))
     page.goto(f"{live_server.url}/jobs")

@@ -42,20 +42,32 @@ def office(filters: Any, settings: Any) -> SimpleNamespace:
     for position, (name, kind) in enumerate(kinds.items()):
         Stage.objects.filter(name=name).update(kind=kind, position=position)
     brand = make_brand("Acme")
-    anna = User.objects.create_user("anna", "anna@example.org", PASSWORD, is_staff=True, first_name="Anna")
+    anna = User.objects.create_user(
+        "anna", "anna@example.org", PASSWORD, is_staff=True, first_name="Anna"
+    )
     anna.groups.add(Group.objects.get(name="Recruiter"))
     brand.members.add(anna)
     vacancies = [make_vacancy(title=title, brand=brand) for title in ("Nurse", f"Baker {LONG}")]
     now = timezone.now()
     people = {}
-    for number, name in enumerate(("Mia Maes", "Jan Peeters", "Zoë Dubois", f"Tom {LONG}", "Noor El Amrani")):
+    for number, name in enumerate(
+        ("Mia Maes", "Jan Peeters", "Zoë Dubois", f"Tom {LONG}", "Noor El Amrani")
+    ):
         given, _, family = name.partition(" ")
         application = make_application(
-            vacancy=vacancies[number % 2], stage=stages["New"], created_at=now - timedelta(hours=number + 1),
-            given_name=given, family_name=family, email=f"{number}@example.org", rating=number or None,
-            email_folded=f"{number}@example.org", is_repeated=number == 1, language=("en", "nl")[number % 2],
-            withdrawn_at=now if number == 2 else None, read_at=now if number > 2 else None,
-        )  # fmt: skip
+            vacancy=vacancies[number % 2],
+            stage=stages["New"],
+            created_at=now - timedelta(hours=number + 1),
+            given_name=given,
+            family_name=family,
+            email=f"{number}@example.org",
+            rating=number or None,
+            email_folded=f"{number}@example.org",
+            is_repeated=number == 1,
+            language=("en", "nl")[number % 2],
+            withdrawn_at=now if number == 2 else None,
+            read_at=now if number > 2 else None,
+        )
         make_file(make_submission(application, {"first_name": given}))
         people[given] = application
     Application.objects.update(user=None)
@@ -71,7 +83,9 @@ def cards(page: Any, name: str) -> list[str]:
 
 
 def stage_of(application: Application) -> str:
-    return Application.objects.with_stage().values_list("stage_name", flat=True).get(pk=application.pk)
+    return (
+        Application.objects.with_stage().values_list("stage_name", flat=True).get(pk=application.pk)
+    )
 
 
 def test_cards_are_moved_by_form_and_by_dragging(
@@ -131,7 +145,8 @@ def test_board_by_keyboard(live_server: Any, browser_page: Any, office: SimpleNa
     with page.expect_navigation():
         page.keyboard.press("Enter")
     page.wait_for_load_state()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")  # only the columns scroll
+    # Only the columns scroll.
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tab_to(page, "[aria-label='Move Mia Maes to']")
     page.keyboard.press("Enter")
     tab_to(page, "[open] button:nth-of-type(2)")

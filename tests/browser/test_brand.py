@@ -9,7 +9,9 @@ STYLE = "(example) => [getComputedStyle(example).backgroundColor, getComputedSty
 BLACK, WHITE = "rgb(0, 0, 0)", "rgb(255, 255, 255)"
 
 
-def test_color_is_previewed(browser_page: Any, live_server: Any, settings: Any, filters: Any) -> None:
+def test_color_is_previewed(
+    browser_page: Any, live_server: Any, settings: Any, filters: Any
+) -> None:
     settings.CAREER_SITE = True
     make_office(filters, settings)
     page, brand = browser_page, Brand.objects.get()
@@ -18,9 +20,15 @@ def test_color_is_previewed(browser_page: Any, live_server: Any, settings: Any, 
     example, picker = page.get_by_text("Apply", exact=True), page.get_by_label("Choose a color")
     assert not example.is_visible()
     page.fill("#id_accent", "#FFCC00")
-    assert (example.evaluate(STYLE), picker.input_value()) == (["rgb(255, 204, 0)", BLACK], "#ffcc00")
+    assert (example.evaluate(STYLE), picker.input_value()) == (
+        ["rgb(255, 204, 0)", BLACK],
+        "#ffcc00",
+    )
     picker.fill("#000080")
-    assert (example.evaluate(STYLE), page.input_value("#id_accent")) == (["rgb(0, 0, 128)", WHITE], "#000080")
+    assert (example.evaluate(STYLE), page.input_value("#id_accent")) == (
+        ["rgb(0, 0, 128)", WHITE],
+        "#000080",
+    )
     page.fill("#id_accent", "navy")
     assert not example.is_visible()
     page.click("[name=_continue]")

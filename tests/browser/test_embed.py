@@ -29,7 +29,9 @@ SHORT = """
 @contextmanager
 def other_site(site: str, *attributes: str) -> Iterator[str]:
     """Serve a page with lists, which allows the module and its requests only."""
-    lists = "".join(f"<h2>B</h2><job-vacancies {each}>{LINK}</job-vacancies>" for each in attributes)
+    lists = "".join(
+        f"<h2>B</h2><job-vacancies {each}>{LINK}</job-vacancies>" for each in attributes
+    )
     html = (
         f'<!doctype html><html lang="en"><title>A</title><main><h1>A</h1>{lists}</main>'
         f'<script type="module" src="{site}/embed.js"></script></html>'
@@ -76,10 +78,15 @@ def test_list_of_vacancies_on_a_page_of_another_origin(
     assert [title.get_attribute(name) for name in ("lang", "dir")] == ["nl", "auto"]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.shadowRoot.activeElement.part.value") == "title"
-    assert page.evaluate("getComputedStyle(document.querySelector('job-vacancies')).display") == "block"
+    assert (
+        page.evaluate("getComputedStyle(document.querySelector('job-vacancies')).display")
+        == "block"
+    )
 
 
-def test_link_remains_if_the_service_fails(browser_page: Any, live_server: Any, settings: Any) -> None:
+def test_link_remains_if_the_service_fails(
+    browser_page: Any, live_server: Any, settings: Any
+) -> None:
     settings.CAREER_SITE = True
     page = browser_page
     page.add_init_script(SHORT)
@@ -87,7 +94,9 @@ def test_link_remains_if_the_service_fails(browser_page: Any, live_server: Any, 
         "TimeoutError|timed out": lambda route: None,  # no answer
         "Failed to fetch": lambda route: route.abort(),
         "not valid JSON": lambda route: route.fulfill(status=502, body="<html>", headers=OPEN),
-        "Too many": lambda route: route.fulfill(status=429, json={"detail": "Too many."}, headers=OPEN),
+        "Too many": lambda route: route.fulfill(
+            status=429, json={"detail": "Too many."}, headers=OPEN
+        ),
         "Cannot read|not iterable|undefined": lambda route: route.fulfill(json={}, headers=OPEN),
     }
     with other_site(live_server.url, "") as url:

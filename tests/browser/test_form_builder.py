@@ -50,7 +50,8 @@ def test_form_is_built_by_mouse(desk: Desk) -> None:
     page.locator("[data-type=date]").click()
     page.keyboard.type("Valid until")
 
-    # The preview shows the new field, and once another option is chosen it hides what depends on the first.
+    # The preview shows the new field, and once another option is chosen it hides what depends on
+    # the first.
     preview = desk.preview
     preview.get_by_label("Valid until").wait_for()
     preview.get_by_label("Driving licence").select_option(label="Car")
@@ -176,7 +177,8 @@ def test_form_is_built_by_keyboard(desk: Desk) -> None:
     desk.row("Can you drive?").press("Enter")
     desk.button("Move field up").press("Enter")
     desk.announced("Moved Can you drive? to About you, 1 of 2")
-    assert page.evaluate("document.activeElement.dataset.part") == "up"  # the focus stays on what moved
+    # The focus stays on what moved.
+    assert page.evaluate("document.activeElement.dataset.part") == "up"
     press("Enter")
     desk.announced("Can you drive? is already first")
 
@@ -208,12 +210,22 @@ def test_dragging_changes_form_and_page(desk: Desk) -> None:
 
     desk.drag(handle("First name"), desk.row("Years"), below=True)
     desk.announced("Moved First name to Experience, 2 of 3")
-    expected = ["Personal data", "Last name", "Experience", "Years", "First name", "Licence", "Which one"]
+    expected = [
+        "Personal data",
+        "Last name",
+        "Experience",
+        "Years",
+        "First name",
+        "Licence",
+        "Which one",
+    ]
     assert desk.rows() == expected
 
     desk.row("Licence").click()
     no = desk.node("Licence").locator("li.is-choice").nth(1)
-    desk.drag(no.locator(".builder-handle").first, desk.node("Licence").locator("li.is-choice").first)
+    desk.drag(
+        no.locator(".builder-handle").first, desk.node("Licence").locator("li.is-choice").first
+    )
     desk.announced("Moved No to Licence, 1 of 2")
     assert [each.input_value() for each in desk.page.get_by_label("Option", exact=True).all()] == [
         "No",
@@ -222,7 +234,8 @@ def test_dragging_changes_form_and_page(desk: Desk) -> None:
 
     desk.row("Licence").click()  # closed again, all of it is on the screen
 
-    # A condition takes in a field that is dropped on it; dragged out again, the field stands on its own.
+    # A condition takes in a field that is dropped on it; dragged out again, the field stands on its
+    # own.
     desk.drag(handle("Last name"), desk.row("Which one"), below=True)
     desk.announced("Moved Last name to Licence, “Yes”")
     desk.drag(handle("Which one"), desk.row("Years"))
@@ -303,7 +316,13 @@ def test_options_are_pasted_and_deleting_conditions_needs_confirmation(desk: Des
     desk.save(2)
     saved = stored(form)[1]["fields"][1]
     assert saved["type"] == "checkbox-group"
-    assert [option["value"] for option in saved["options"]] == ["yes", "no", "soon", "maybe", "no_way"]
+    assert [option["value"] for option in saved["options"]] == [
+        "yes",
+        "no",
+        "soon",
+        "maybe",
+        "no_way",
+    ]
     assert names(saved["conditional"]) == ["which_one"]
 
 
@@ -364,7 +383,10 @@ def test_errors_are_shown_at_their_fields(desk: Desk) -> None:
     desk.node("Licence").locator(".builder-fault", has_text="1 error").wait_for()
     name = page.get_by_label("Name", exact=True)
     assert name.evaluate("input => input === document.activeElement")
-    assert "Must be a letter" in page.locator(f"#{name.get_attribute('aria-describedby')}").inner_text()
+    assert (
+        "Must be a letter"
+        in page.locator(f"#{name.get_attribute('aria-describedby')}").inner_text()
+    )
 
     name.fill("last_name")  # checked while it is written
     page.get_by_text("'last_name' is also the name of “Last name”.").wait_for()
@@ -399,7 +421,8 @@ def test_builder_uses_the_language_of_the_user(desk: Desk) -> None:
     desk.button("Datum", exact=True).click()
     page.keyboard.type("Vanaf")
     desk.preview.get_by_label("Vanaf").wait_for()
-    desk.preview.get_by_role("button", name="Send application").wait_for()  # the form speaks English
+    # The form speaks English.
+    desk.preview.get_by_role("button", name="Send application").wait_for()
     desk.button("Opslaan").click()
     page.locator(".builder-state", has_text="Opgeslagen, versie 2").wait_for()
     assert [field["type"] for field in stored(form)[1]["fields"]] == ["text", "date"]
@@ -424,7 +447,9 @@ def test_builder_is_accessible(desk: Desk) -> None:
     make_vacancy(form=form)
 
     def check(what: str, within: str = "#builder") -> None:
-        found.extend(each for each in both_findings(page, what, within) if "target-size" not in each)
+        found.extend(
+            each for each in both_findings(page, what, within) if "target-size" not in each
+        )
 
     desk.open(make_form("Empty", []))
     check("empty")

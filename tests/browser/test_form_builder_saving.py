@@ -1,4 +1,6 @@
-"""The form builder saves: concurrently, for one vacancy or for all, as versions, with each permission."""
+"""The form builder saves: concurrently, for one vacancy or for all, as versions, with each
+permission.
+"""
 
 import contextlib
 from typing import Any
@@ -125,7 +127,9 @@ def test_form_is_copied_for_one_vacancy(desk: Desk) -> None:
 
 def test_sections_of_another_form_are_copied(desk: Desk) -> None:
     page, form = desk.page, make_form("General")
-    make_form("Engineers", [section("Personal data", field("first_name")), section("Tools", licence())])
+    make_form(
+        "Engineers", [section("Personal data", field("first_name")), section("Tools", licence())]
+    )
     desk.open(form)
     desk.button("Copy a section from another form…").click()
     dialog = page.get_by_role("dialog", name="Copy a section from another form")
@@ -192,13 +196,18 @@ def test_unsaved_changes_survive_a_closed_window(desk: Desk) -> None:
     desk.save(2)
     assert stored(form)[1]["fields"][0]["label"] == "Years at work"
     desk.open(form)
-    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))") == []
+    assert (
+        page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))")
+        == []
+    )
 
 
 def test_work_on_a_form_continues_offline(desk: Desk) -> None:
     desk.open(make_form())
     desk.page.context.set_offline(True)
-    desk.page.locator(".builder-toast", has_text="You are offline. Your work is still here.").wait_for()
+    desk.page.locator(
+        ".builder-toast", has_text="You are offline. Your work is still here."
+    ).wait_for()
     desk.page.context.set_offline(False)
     desk.page.locator(".builder-toast", has_text="You are online again.").wait_for()
 

@@ -11,8 +11,8 @@ from tests.forms_structure.strategies import specimen
 
 page = pytest.fixture(open_page)
 
-# The markup as nested lists, without white space between elements, numbers of ids, and what only a page with
-# scripts, or only one without them, has.
+# The markup as nested lists, without white space between elements, numbers of ids, and what only a
+# page with scripts, or only one without them, has.
 OUTLINE = """(form) => {
   const skipped = ["role", "hidden", "disabled"];
   const unnumbered = ({ name, value }) => [name, value.replace(/job-form-\\d+/, "job-form")];
@@ -34,8 +34,12 @@ def test_server_and_script_render_the_same_markup(page: Any, kind: str) -> None:
     made = {
         "application": application,
         "specimen": lambda: served(*[each for part in specimen() for each in part["fields"]]),
-        "names": lambda: served(*map(field, AUTOCOMPLETE), field("f1", "email"), field("f2", "tel")),
-        "generated": lambda: served(field("a-b", "range", label='<b>"&', required=True), title="<i>"),
+        "names": lambda: served(
+            *map(field, AUTOCOMPLETE), field("f1", "email"), field("f2", "tel")
+        ),
+        "generated": lambda: served(
+            field("a-b", "range", label='<b>"&', required=True), title="<i>"
+        ),
     }
     sections = made[kind]()
     render(page, sections, language="en")
@@ -45,7 +49,8 @@ def test_server_and_script_render_the_same_markup(page: Any, kind: str) -> None:
         {"form": form_context(sections, language="en"), "action": "/apply/1", "hidden_inputs": {}},
     )
     theirs = page.evaluate(
-        f"(html) => ({OUTLINE})(new DOMParser().parseFromString(html, 'text/html').querySelector('form'))",
+        f"(html) => ({OUTLINE})(new DOMParser().parseFromString(html, "
+        "'text/html').querySelector('form'))",
         html,
     )
     assert theirs == ours
@@ -53,8 +58,14 @@ def test_server_and_script_render_the_same_markup(page: Any, kind: str) -> None:
 
 def test_server_renders_what_was_typed_and_the_errors(page: Any) -> None:
     """The same state as form.js shows after a click on the button."""
-    typed = {"first_name": ['"Zoë" <b>'], "permit": ["no"], "why": ["\nOne\n<two>"], "drives": ["1"],
-             "regimes": ["night", "day"], "extra": ["3"]}  # fmt: skip
+    typed = {
+        "first_name": ['"Zoë" <b>'],
+        "permit": ["no"],
+        "why": ["\nOne\n<two>"],
+        "drives": ["1"],
+        "regimes": ["night", "day"],
+        "extra": ["3"],
+    }
     errors = [
         ("last_name", "Please fill this in."),
         ("regimes", "No."),
@@ -63,9 +74,12 @@ def test_server_renders_what_was_typed_and_the_errors(page: Any) -> None:
     ]
     html = render_to_string(
         "forms_structure/form.html",
-        {"form": form_context(application(), language="en", typed=typed, errors=errors),
-         "action": "/apply/1", "hidden_inputs": {"_a": '"'}},
-    )  # fmt: skip
+        {
+            "form": form_context(application(), language="en", typed=typed, errors=errors),
+            "action": "/apply/1",
+            "hidden_inputs": {"_a": '"'},
+        },
+    )
     page.evaluate("html => { document.querySelector('#form').innerHTML = html; }", html)
     posted = page.evaluate("Array.from(new FormData(document.querySelector('form')))")
     assert [pair for pair in posted if pair[1] and pair[0] != "letter"] == [

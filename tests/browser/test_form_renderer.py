@@ -126,7 +126,10 @@ def test_missing_answers_are_reported_and_focused(page: Any) -> None:
     ]
     email = page.get_by_label("Your email")
     assert email.get_attribute("aria-invalid") == "true"
-    assert email.evaluate("node => node.ariaDescribedByElements[0].textContent") == "Please fill this in."
+    assert (
+        email.evaluate("node => node.ariaDescribedByElements[0].textContent")
+        == "Please fill this in."
+    )
     assert_accessible(page)
 
     page.keyboard.press("Tab")
@@ -148,14 +151,21 @@ def test_missing_answers_are_reported_and_focused(page: Any) -> None:
 
 def test_invalid_answers_are_reported(page: Any) -> None:
     sections = application()
-    values = {"email": "zoe", "phone": "later", "extra_name": "Frisian", "when": "soon", "permit": "no"}
+    values = {
+        "email": "zoe",
+        "phone": "later",
+        "extra_name": "Frisian",
+        "when": "soon",
+        "permit": "no",
+    }
     values["first_name"] = "Z" * 201
     render(page, sections, schema=checked(sections), values=values)
     page.locator("[name=birth_date]").press_sequentially("0131")  # and no year
 
     reported = {each["name"]: each["message"] for each in page.evaluate("form.check()")}
     assert {
-        name: reported.get(name) for name in ("first_name", "email", "phone", "birth_date", "extra", "when")
+        name: reported.get(name)
+        for name in ("first_name", "email", "phone", "birth_date", "extra", "when")
     } == {
         "first_name": "Please use at most 200 characters.",
         "email": "Please write an e-mail address such as name@example.com.",
@@ -186,7 +196,13 @@ def test_earlier_answers_are_restored(page: Any) -> None:
         "extra_name": "Frisian",
         "privacy_consent": "1",
     }
-    gone = {"source": "television", "licence": "z", "nights": "1", "letter": "me.pdf", "constructor": "x"}
+    gone = {
+        "source": "television",
+        "licence": "z",
+        "nights": "1",
+        "letter": "me.pdf",
+        "constructor": "x",
+    }
     render(page, sections, values=values | gone)
     assert page.evaluate("form.values()") == values
 
@@ -233,7 +249,9 @@ def test_file_is_sent_beside_the_submission(page: Any, tmp_path: Path) -> None:
 
 def test_as_the_documentation_has_it(page: Any) -> None:
     """Both operations fetched by a page, in the form's language."""
-    structure = clean([{"title": "", "description": "", "fields": [field("first_name", required=True)]}])
+    structure = clean(
+        [{"title": "", "description": "", "fields": [field("first_name", required=True)]}]
+    )
     form = Form.objects.create(name="Short", language="nl", structure=structure)
     vacancy = make_vacancy(form=form)
     page.evaluate(
@@ -302,10 +320,26 @@ def test_own_texts_are_translated(page: Any) -> None:
             page.locator("[data-name=extra] legend").inner_text(),
         )
     assert output == {
-        "en": ("Send application", "Some answers still need your attention", "Another language: level"),
-        "nl": ("Sollicitatie versturen", "Enkele antwoorden vragen nog aandacht", "Another language: niveau"),
-        "fr": ("Envoyer la candidature", "Certaines réponses sont à revoir", "Another language : niveau"),
-        "de": ("Bewerbung absenden", "Einige Angaben sind noch zu prüfen", "Another language: Niveau"),
+        "en": (
+            "Send application",
+            "Some answers still need your attention",
+            "Another language: level",
+        ),
+        "nl": (
+            "Sollicitatie versturen",
+            "Enkele antwoorden vragen nog aandacht",
+            "Another language: niveau",
+        ),
+        "fr": (
+            "Envoyer la candidature",
+            "Certaines réponses sont à revoir",
+            "Another language : niveau",
+        ),
+        "de": (
+            "Bewerbung absenden",
+            "Einige Angaben sind noch zu prüfen",
+            "Another language: Niveau",
+        ),
         "constructor": output["en"],
     }
     assert "undefined" not in page.locator("#form").inner_text()
@@ -330,7 +364,9 @@ def test_two_forms_on_a_page_are_independent(page: Any) -> None:
 
 
 def test_names_that_are_properties_of_a_form(page: Any) -> None:
-    """A field hides the property of its name on the form element; the renderer reads none of them."""
+    """A field hides the property of its name on the form element;
+    the renderer reads none of them.
+    """
     names = [
         "constructor",
         "submit",
@@ -347,7 +383,8 @@ def test_names_that_are_properties_of_a_form(page: Any) -> None:
         "parentNode",
     ]
     sections = served(
-        *(field(name, required=True) for name in names), field("reset", "select", "valueOf", required=True)
+        *(field(name, required=True) for name in names),
+        field("reset", "select", "valueOf", required=True),
     )
     render(page, sections, schema=checked(sections))
     assert len(page.evaluate("form.check()")) == len(names) + 2
@@ -367,7 +404,8 @@ def test_texts_run_no_script(page: Any) -> None:
     description = (
         f"{attack}<p onclick='window.hit = 1' style='color: red'>Hello <u>you</u></p>"
         "<a href=' java\nscript:window.hit = 1'>one</a> <a href='https://example.com/'>two</a> "
-        "<a href='data:text/html,x'>three</a> <svg><a xlink:href='javascript:window.hit = 1'>four</a></svg>"
+        "<a href='data:text/html,x'>three</a> <svg><a xlink:href='javascript:window.hit = "
+        "1'>four</a></svg>"
         "<iframe srcdoc='<script>parent.hit = 1</script>'></iframe><div><h2>Five</h2>six</div>"
         "<math><mi><style><img src=x onerror='window.hit = 1'></style></mi></math>"
     )
@@ -382,7 +420,10 @@ def test_texts_run_no_script(page: Any) -> None:
         '<a href="https://example.com/" target="_blank" rel="noopener">two</a> '
         "<span>three</span> <h2>Five</h2>six"
     )
-    assert page.locator("#form").locator("img, script, svg, iframe, math, [onclick], [style]").count() == 0
+    assert (
+        page.locator("#form").locator("img, script, svg, iframe, math, [onclick], [style]").count()
+        == 0
+    )
     assert page.locator("h2").first.inner_text() == attack
     assert page.evaluate("window.hit ?? 'unharmed'") == "unharmed"
 
@@ -395,7 +436,9 @@ def test_incomplete_fields_are_rendered(page: Any) -> None:
         {"name": "c", "type": "yet-unknown", "label": "C"},
         {"name": "a", "type": "radio-group", "label": None, "options": []},
     ]
-    render(page, [{"title": "", "description": None, "fields": half}], schema={"required": ["b", "d"]})
+    render(
+        page, [{"title": "", "description": None, "fields": half}], schema={"required": ["b", "d"]}
+    )
     assert page.locator("[data-name]").count() == 4
     assert page.evaluate("form.check()") == [
         {"name": "b", "message": "Please make a choice."},

@@ -105,7 +105,8 @@ TRY_ALL = """(forms) => {
 def test_real_forms(page: Any) -> None:
     forms = json.loads((Path(str(REAL_DATA)) / "forms.v1.json").read_text())
     bodies = [
-        {"id": key, "sections": body["data"], "schema": checked(body["data"])} for key, body in forms.items()
+        {"id": key, "sections": body["data"], "schema": checked(body["data"])}
+        for key, body in forms.items()
     ]
     result = page.evaluate(TRY_ALL, bodies)
     assert result["faults"] == []

@@ -1,5 +1,6 @@
-"""form.js sends an application: requests, retries, errors, changed forms, proofs. The API is a stub, so
-that it can fail in every way; test_apply.py uses the real one."""
+"""form.js sends an application: requests, retries, errors, changed forms, proofs. The API is a
+stub, so that it can fail in every way; test_apply.py uses the real one.
+"""
 
 import base64
 import hashlib
@@ -23,7 +24,9 @@ page = pytest.fixture(open_page)
 
 FORM = "/v1/vacancies/412/form"
 POST = "/v1/vacancies/412/applications"
-RECEIVED = {"data": {"reference": "7K3QX9WD", "received_at": "2026-11-22 14:03:27", "version": "v1"}}
+RECEIVED = {
+    "data": {"reference": "7K3QX9WD", "received_at": "2026-11-22 14:03:27", "version": "v1"}
+}
 APPLY = """async ([address, options]) => {
   window.told = [];
   window.form = await renderer.apply(document.querySelector("#form"), address,
@@ -32,11 +35,14 @@ APPLY = """async ([address, options]) => {
 
 
 class Api:
-    """A stub of the API: it serves `sections`, and gives the next of `answers` to each submission."""
+    """A stub of the API: it serves `sections`, and gives the next of
+    `answers` to each submission.
+    """
 
     def __init__(self, page: Any, sections: Sections, version: str = "v1") -> None:
         self.sections, self.version = sections, version
-        self.answers: list[Any] = []  # (status, body[, headers]), or the name of a failure of the network
+        # (status, body[, headers]), or the name of a failure of the network.
+        self.answers: list[Any] = []
         self.requests: list[Any] = []
         self.headers: dict[str, str] = {}  # that /form adds or replaces
         self.loads = 0
@@ -46,7 +52,11 @@ class Api:
 
     def _form(self, route: Any) -> None:
         self.loads += 1
-        headers = {"Form-Version": self.version, "Content-Language": "en", "Apply": POST} | self.headers
+        headers = {
+            "Form-Version": self.version,
+            "Content-Language": "en",
+            "Apply": POST,
+        } | self.headers
         route.fulfill(json={"data": self.sections}, headers={k: v for k, v in headers.items() if v})
 
     def _schema(self, route: Any) -> None:
@@ -161,7 +171,10 @@ def test_invalid_answers_are_not_sent(page: Any, api: Api) -> None:
 
 
 def test_hidden_files_are_not_sent(page: Any) -> None:
-    api = Api(page, served(field("drives", "checkbox", conditional=[field("licence", "file", on_value="1")])))
+    api = Api(
+        page,
+        served(field("drives", "checkbox", conditional=[field("licence", "file", on_value="1")])),
+    )
     api.answers = [(201, RECEIVED)]
     start(page)
     page.get_by_label("Your drives").check()
@@ -200,9 +213,9 @@ def test_errors_of_the_server_are_at_the_fields_and_in_the_summary(page: Any, ap
     ]
     email = page.get_by_label("Your email")
     assert email.get_attribute("aria-invalid") == "true"
-    assert email.evaluate("node => node.ariaDescribedByElements.map((each) => each.textContent)") == [
-        "No mail server."
-    ]
+    assert email.evaluate(
+        "node => node.ariaDescribedByElements.map((each) => each.textContent)"
+    ) == ["No mail server."]
     assert page.get_by_label("Your cv").evaluate(
         "node => node.ariaDescribedByElements.map((each) => each.textContent)"
     ) == ["This file has a virus.", "PDF, DOCX, ODT, RTF, TXT, JPEG or PNG, at most 10 MB."]
@@ -221,8 +234,17 @@ def test_errors_of_the_server_are_at_the_fields_and_in_the_summary(page: Any, ap
 
 def test_a_filled_honeypot_is_emptied(page: Any, api: Api) -> None:
     """The password manager of a person may have filled it in."""
-    errors = [{"pointer": "/values/contact_me_by_fax", "keyword": "x", "detail": "Leave this field empty."}]
-    api.answers = [(422, {"detail": "The submission has 1 error.", "errors": errors}), (201, RECEIVED)]
+    errors = [
+        {
+            "pointer": "/values/contact_me_by_fax",
+            "keyword": "x",
+            "detail": "Leave this field empty.",
+        }
+    ]
+    api.answers = [
+        (422, {"detail": "The submission has 1 error.", "errors": errors}),
+        (201, RECEIVED),
+    ]
     start(page)
     fill_in(page)
     page.locator("[name=contact_me_by_fax]").evaluate("node => { node.value = 'x'; }")
@@ -237,7 +259,8 @@ def test_honeypot_is_hidden_from_people(page: Any, api: Api) -> None:
     start(page)
     trap = page.locator("[name=contact_me_by_fax]")
     assert (trap.get_attribute("tabindex"), trap.get_attribute("autocomplete")) == ("-1", "off")
-    assert page.get_by_role("textbox", name="Leave this field empty").count() == 0  # for screen readers
+    # For screen readers.
+    assert page.get_by_role("textbox", name="Leave this field empty").count() == 0
     box = trap.locator("..").bounding_box()
     assert (box["width"], box["height"]) == (1, 1)
 
@@ -258,7 +281,9 @@ def test_large_files_are_announced_before_they_are_sent(page: Any, api: Api) -> 
     assert page.locator("[data-name=cv] .job-form-error").inner_text() == text
     assert page.get_by_role("status").all_inner_texts()[0] == f"Your cv: {text}"
     send(page)
-    assert page.get_by_role("alert").get_by_role("listitem").all_inner_texts() == [f"Your cv – {text}"]
+    assert page.get_by_role("alert").get_by_role("listitem").all_inner_texts() == [
+        f"Your cv – {text}"
+    ]
     cv.evaluate(choose, 10 * 2**20)
     assert page.locator("[data-name=cv] .job-form-error").is_hidden()
     assert page.get_by_role("alert").count() == 0
@@ -290,11 +315,17 @@ def test_files_that_are_too_large_together_are_not_sent(page: Any) -> None:
     ("answer", "text"),
     [
         ((500, {"detail": "Oops"}), "The site cannot receive your application at the moment."),
-        ((503, {}, {"Retry-After": "60"}), "The site cannot receive your application at the moment."),
+        (
+            (503, {}, {"Retry-After": "60"}),
+            "The site cannot receive your application at the moment.",
+        ),
         ((502, "<html>"), "The site cannot receive your application at the moment."),
         ("connectionreset", "The connection was lost. You can safely send again"),
         ("timedout", "The connection was lost. You can safely send again"),
-        ((404, {"detail": "There is no such vacancy."}), "This vacancy no longer accepts applications."),
+        (
+            (404, {"detail": "There is no such vacancy."}),
+            "This vacancy no longer accepts applications.",
+        ),
         (
             (429, {"detail": "Slow down"}, {"Retry-After": "700"}),
             "There were too many attempts. Try again in 12 min.",
@@ -370,7 +401,9 @@ def test_short_waits_are_done_without_asking(page: Any, api: Api) -> None:
     fill_in(page)
     send(page)
     page.get_by_text("The site is busy.").wait_for()
-    assert page.get_by_role("button", name="Send application").get_attribute("aria-disabled") == "true"
+    assert (
+        page.get_by_role("button", name="Send application").get_attribute("aria-disabled") == "true"
+    )
     page.keyboard.press("Enter")  # a second click on the button sends nothing
     thanks(page)
     assert len(api.requests) == 3
@@ -406,9 +439,15 @@ def test_a_file_that_changed_on_the_disk_is_blamed(page: Any, api: Api, tmp_path
 
 def proof_required(number: int, most: int = 50_000) -> tuple[int, dict[str, Any]]:
     made = altcha.create_challenge_v1(
-        algorithm="SHA-256", max_number=most, salt_length=12, hmac_key="key", salt="", number=number,
-        expires=None, params={"vacancy": "412"},
-    )  # fmt: skip
+        algorithm="SHA-256",
+        max_number=most,
+        salt_length=12,
+        hmac_key="key",
+        salt="",
+        number=number,
+        expires=None,
+        params={"vacancy": "412"},
+    )
     return 429, {"proof_required": True, "challenge": made.to_dict()}
 
 
@@ -463,7 +502,12 @@ def test_a_used_proof_is_solved_again(page: Any, api: Api) -> None:
 
 @pytest.mark.parametrize(
     "challenge",
-    [None, {}, {"algorithm": "SHA-512"}, {"algorithm": "SHA-256", "challenge": "ab", "maxNumber": 9}],
+    [
+        None,
+        {},
+        {"algorithm": "SHA-512"},
+        {"algorithm": "SHA-256", "challenge": "ab", "maxNumber": 9},
+    ],
 )
 def test_a_challenge_without_a_solution_is_a_failure(page: Any, api: Api, challenge: Any) -> None:
     api.answers = [(429, {"proof_required": True, "challenge": challenge})] * 6
@@ -496,15 +540,27 @@ CHANGED = {"form_changed": True, "detail": "The form has changed."}
 
 
 def test_a_changed_form_is_loaded_again_and_keeps_what_fits(page: Any, api: Api) -> None:
-    gone = {"pointer": "/values/licence", "keyword": "unevaluatedProperties", "detail": "Not in the form."}
+    gone = {
+        "pointer": "/values/licence",
+        "keyword": "unevaluatedProperties",
+        "detail": "Not in the form.",
+    }
     api.answers = [(422, {**CHANGED, "errors": [gone]}), (201, RECEIVED)]
     start(page)
     fill_in(page)
-    page.get_by_label("Your cv").set_input_files({"name": "cv.pdf", "mimeType": "x/y", "buffer": b"%PDF-"})
+    page.get_by_label("Your cv").set_input_files(
+        {"name": "cv.pdf", "mimeType": "x/y", "buffer": b"%PDF-"}
+    )
     page.get_by_label("Your drives").check()
     page.get_by_label("Your licence").fill("B")
     fields = api.sections[0]["fields"]
-    assert [each["name"] for each in fields] == ["first_name", "email", "cv", "drives", "privacy_consent"]
+    assert [each["name"] for each in fields] == [
+        "first_name",
+        "email",
+        "cv",
+        "drives",
+        "privacy_consent",
+    ]
     api.sections = served(
         field("first_name", required=True, label="First name"),
         field("email", "email", required=True, css="col-6"),
@@ -567,7 +623,9 @@ def test_a_changed_form_that_cannot_be_loaded_keeps_the_old_one(page: Any, api: 
 
 
 @pytest.mark.parametrize("failure", ["404", "no Apply", "network"])
-def test_a_form_that_cannot_be_loaded_leaves_the_page_as_it_is(page: Any, api: Api, failure: str) -> None:
+def test_a_form_that_cannot_be_loaded_leaves_the_page_as_it_is(
+    page: Any, api: Api, failure: str
+) -> None:
     page.evaluate("document.querySelector('#form').innerHTML = '<p>As it was</p>'")
     if failure == "404":
         page.route(f"**{FORM}", lambda route: route.fulfill(status=404, json={}))
@@ -589,7 +647,9 @@ def test_a_form_that_cannot_be_loaded_leaves_the_page_as_it_is(page: Any, api: A
     assert page.locator("#form").inner_text() == "As it was"
 
 
-def test_a_form_that_is_edited_between_the_two_requests_is_loaded_again(page: Any, api: Api) -> None:
+def test_a_form_that_is_edited_between_the_two_requests_is_loaded_again(
+    page: Any, api: Api
+) -> None:
     api.headers = {"Form-Version": "v0"}
 
     def current(route: Any) -> None:
@@ -609,7 +669,9 @@ def test_answers_of_an_earlier_form_are_kept(page: Any, api: Api) -> None:
           <input name="first_name" value="Zoë"><input type="file" name="cv">
           <input type="checkbox" name="drives" value="1" checked><input name="licence" value="B"></form>`"""
     )
-    page.locator("[name=cv]").set_input_files({"name": "cv.pdf", "mimeType": "x/y", "buffer": b"%PDF-"})
+    page.locator("[name=cv]").set_input_files(
+        {"name": "cv.pdf", "mimeType": "x/y", "buffer": b"%PDF-"}
+    )
     start(page)
     assert page.evaluate("form.values()") == {
         "first_name": "Zoë",

@@ -1,7 +1,8 @@
-"""What attackers write into texts runs in no browser: not on a page that shows what the interface serves, and
-not in the admin, which may meet texts that were written around the models.
+"""What attackers write into texts runs in no browser: not on a page that shows what the interface
+serves, and not in the admin, which may meet texts that were written around the models.
 
-The corpus is in tests/hostile_html.py, what becomes of it on each way in is in tests/test_hostile_html.py.
+The corpus is in tests/hostile_html.py, what becomes of it on each way in is in
+tests/test_hostile_html.py.
 """
 
 from collections.abc import Iterator
@@ -55,7 +56,8 @@ class Watch:
         page.context.on("page", lambda other: self.events.append(f"opened {other.url}"))
         page.context.route("**/*", self._request)
         page.on(
-            "framenavigated", lambda frame: frame.parent_frame and self.events.append(f"frame {frame.url}")
+            "framenavigated",
+            lambda frame: frame.parent_frame and self.events.append(f"frame {frame.url}"),
         )
 
     def _dialog(self, dialog: Any) -> None:
@@ -71,9 +73,13 @@ class Watch:
             route.abort()
 
     def serve(self, path: str, body: str) -> None:
-        """Answer for the site at `path` with a page that holds `body`; it allows whatever a page may."""
+        """Answer for the site at `path` with a page that holds `body`;
+        it allows whatever a page may.
+        """
         html = f"<!doctype html><meta charset=utf-8><title>x</title><main>{body}</main>"
-        self.page.route(f"**{path}", lambda route: route.fulfill(body=html, content_type="text/html"))
+        self.page.route(
+            f"**{path}", lambda route: route.fulfill(body=html, content_type="text/html")
+        )
 
     def calm(self) -> list[str]:
         """Wait until what was started had its time, and return what happened."""
@@ -120,7 +126,9 @@ def write_around_the_models(row: models.Model, values: dict[str, str]) -> None:
         values = {name: value.replace("\0", "") for name, value in values.items()}
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in values)
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE {row._meta.db_table} SET {columns} WHERE id = %s", [*values.values(), row.pk])
+        cursor.execute(
+            f"UPDATE {row._meta.db_table} SET {columns} WHERE id = %s", [*values.values(), row.pk]
+        )
 
 
 def log_in(page: Any, site: str) -> None:
@@ -135,7 +143,9 @@ def wait_for_editors(page: Any) -> None:
         page.locator(".prose-editor [contenteditable]").nth(number).wait_for(state="attached")
 
 
-@pytest.mark.parametrize("name", ["img-onerror", "style-url", "iframe-srcdoc", "svg-set", "href-relative"])
+@pytest.mark.parametrize(
+    "name", ["img-onerror", "style-url", "iframe-srcdoc", "svg-set", "href-relative"]
+)
 def test_watch_sees_what_happens_without_a_sanitiser(watch: Watch, name: str) -> None:
     page = watch.page
     watch.serve("/bare", "")
@@ -146,7 +156,9 @@ def test_watch_sees_what_happens_without_a_sanitiser(watch: Watch, name: str) ->
 
 
 def test_nothing_runs_where_sites_show_the_texts(watch: Watch, served: Vacancy) -> None:
-    """As sites do it: put into the page by a script, all together and one by one, and sent as a page."""
+    """As sites do it: put into the page by a script, all together and one by one, and sent as a
+    page.
+    """
     page = watch.page
     watch.serve("/site", "")
     page.goto(f"{watch.site}/site")
@@ -168,12 +180,15 @@ def test_nothing_runs_where_sites_show_the_texts(watch: Watch, served: Vacancy) 
         page.evaluate("html => { document.querySelector('main').innerHTML = html; }", each)
         # read back and put in again: what a second parser makes of it
         page.evaluate(
-            "() => { const main = document.querySelector('main'); main.innerHTML = main.innerHTML; }"
+            "() => { const main = document.querySelector('main'); main.innerHTML = "
+            "main.innerHTML; }"
         )
         assert page.evaluate(STRANGE, rule) == [], each
     assert watch.calm() == []
 
-    for number, body in enumerate(("".join(texts), "".join(f"<div>{each}</div>" for each in texts))):
+    for number, body in enumerate(
+        ("".join(texts), "".join(f"<div>{each}</div>" for each in texts))
+    ):
         watch.serve(f"/whole{number}", body)
         page.goto(f"{watch.site}/whole{number}")
         assert page.locator("main a").count() > 10
@@ -185,7 +200,14 @@ def test_nothing_runs_in_the_form_for_texts_written_around_the_models(watch: Wat
     log_in(page, watch.site)
     vacancy = make_vacancy()
     # one that leaves its textarea, then what does not need to: each editor reads what it holds
-    first = ["img-onerror", "svg-onload", "mxss-noscript", "iframe-srcdoc", "script", "style-import"]
+    first = [
+        "img-onerror",
+        "svg-onload",
+        "mxss-noscript",
+        "iframe-srcdoc",
+        "script",
+        "style-import",
+    ]
     around = {
         TEXTS[0]: f"</textarea></script>{PAYLOADS['img-onerror']}",
         **{field: PAYLOADS[name] for field, name in zip(TEXTS[1:], first, strict=True)},
@@ -210,7 +232,9 @@ def test_nothing_runs_in_the_form_for_texts_written_around_the_models(watch: Wat
 def test_no_script_runs_in_a_preview_of_texts_written_around_the_models(
     live_server: Any, chromium: Any, watch: Watch
 ) -> None:
-    """Its page shows texts as markup, cleaned once more, and its policy would hold without that too."""
+    """Its page shows texts as markup, cleaned once more, and its policy would hold without that
+    too.
+    """
     page = chromium.new_context().new_page()
     page.add_init_script(ALARM)
     page.context.route(lambda url: urlsplit(url).hostname not in HOSTS, lambda route: route.abort())
@@ -249,4 +273,9 @@ def test_nothing_runs_when_it_is_pasted_into_the_editor(watch: Watch) -> None:
     )
 
     assert watch.calm() == []
-    assert page.evaluate("document.querySelector('.prose-editor [contenteditable]').textContent.length") > 100
+    assert (
+        page.evaluate(
+            "document.querySelector('.prose-editor [contenteditable]').textContent.length"
+        )
+        > 100
+    )

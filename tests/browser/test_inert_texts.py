@@ -1,7 +1,7 @@
 """No text that a user can store runs as code on the pages whose scripts insert texts.
 
-tests/test_inert_texts.py reads the markup of every page. This test opens those with scripts of their own in
-Chromium, with the same texts, and clicks what opens something.
+tests/test_inert_texts.py reads the markup of every page. This test opens those with scripts of
+their own in Chromium, with the same texts, and clicks what opens something.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,8 @@ from tests.marked_texts import add_what_shows_more, poison
 from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
-# Elements made of the marker, in templates that Alpine has not opened too; and attributes that it ended.
+# Elements made of the marker, in templates that Alpine has not opened too; and attributes that it
+# ended.
 FOUND = """() => {
   const roots = [document, ...[...document.querySelectorAll("template")].map((each) => each.content)];
   const broken = roots.flatMap((root) => [...root.querySelectorAll("[zz]")])
@@ -52,16 +53,19 @@ SETTLED = """async () => {
 
 @pytest.fixture
 def visit(browser_page: Any, settings: Any) -> Iterator[Any]:
-    """A function that opens a URL in a tab of its own, and yields the tab and the response: what a click left
-    unsaved on one page cannot stop the navigation to the next one. Dialogs are answered, popups are closed. A
-    script error in a tab fails the test. Routes of Playwright would disable the browser's cache."""
+    """A function that opens a URL in a tab of its own, and yields the tab and the response: what a
+    click left unsaved on one page cannot stop the navigation to the next one. Dialogs are answered,
+    popups are closed. A script error in a tab fails the test. Routes of Playwright would disable
+    the browser's cache.
+    """
     serve_static_files(settings)
     context, errors = browser_page.context, []
 
     @contextmanager
     def open_tab(url: str) -> Iterator[tuple[Any, Any]]:
         tab = context.new_page()
-        # With input that only the browser has, a page would be loaded twice, perhaps while it is examined.
+        # With input that only the browser has, a page would be loaded twice, perhaps while it is
+        # examined.
         for script in (ALARM, NO_NEW_FORMS, "localStorage.clear()"):
             tab.add_init_script(script)
         tab.set_default_timeout(30_000)  # shared machines
@@ -117,7 +121,9 @@ def test_no_stored_text_runs_on_pages_with_scripts(
                 hidden.append(url)
             if url == "/admin/":
                 page.get_by_role("combobox", name="Search").fill("zz")
-                page.get_by_role("listbox", name="Search results").get_by_role("option").first.wait_for()
+                page.get_by_role("listbox", name="Search results").get_by_role(
+                    "option"
+                ).first.wait_for()
             page.evaluate(CLICK)
             page.wait_for_function(SETTLED)
             found[url] = page.evaluate(FOUND)

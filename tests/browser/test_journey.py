@@ -1,6 +1,7 @@
-"""The whole journey of an applicant: find a vacancy, apply, open the receipt, create an account, follow the
-status and withdraw. With the keyboard alone, on a phone, and without JavaScript. Every page is checked with
-axe, every control has a name for screen readers, and no request leaves the site.
+"""The whole journey of an applicant: find a vacancy, apply, open the receipt, create an account,
+follow the status and withdraw. With the keyboard alone, on a phone, and without JavaScript. Every
+page is checked with axe, every control has a name for screen readers, and no request leaves the
+site.
 """
 
 import re
@@ -26,7 +27,11 @@ from tests.factories import make_vacancy
 from vacancies.models import Vacancy
 
 ADDRESS = "zoe@example.com"
-PDF = {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"}
+PDF = {
+    "name": "cv.pdf",
+    "mimeType": "application/pdf",
+    "buffer": b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n",
+}
 # The site of a customer: it lists the vacancies of the API and links to the page to apply.
 SITE = """<!doctype html><html lang="en"><head><title>Jobs</title>
   <meta name="viewport" content="width=device-width, initial-scale=1">{script}</head>
@@ -92,17 +97,24 @@ class Journey:
         if not self.has_scripts:
             found = Client().get("/v1/vacancies?filter[search]=nurse").json()["data"]
             script = ""
-            items = "".join(f'<li><a href="/apply/{each["id"]}">{each["title"]}</a></li>' for each in found)
+            items = "".join(
+                f'<li><a href="/apply/{each["id"]}">{each["title"]}</a></li>' for each in found
+            )
         route.fulfill(body=SITE.format(script=script, items=items), content_type="text/html")
 
     def check(self) -> None:
         """No finding of axe, no control without a name, nothing wider than the window."""
         page = self.page
-        unnamed = re.findall(r"^\s*- (?:link|button|textbox|checkbox|heading)(?: \[[^]]*\])*:?$",
-                             page.locator("body").aria_snapshot(), re.MULTILINE)  # fmt: skip
+        unnamed = re.findall(
+            r"^\s*- (?:link|button|textbox|checkbox|heading)(?: \[[^]]*\])*:?$",
+            page.locator("body").aria_snapshot(),
+            re.MULTILINE,
+        )
         assert unnamed == [], page.url
         if self.has_axe:
-            assert [f"{page.url} {each['id']}" for each in Axe().run(page).response["violations"]] == []
+            assert [
+                f"{page.url} {each['id']}" for each in Axe().run(page).response["violations"]
+            ] == []
             width, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             assert width <= window, page.url
 
@@ -113,7 +125,9 @@ class Journey:
             assert f"- {line}" in tree, f"{line}\n{tree}"
 
     def stays_on_the_site(self) -> None:
-        assert [url for url in self.requested if not url.startswith((f"{self.site}/", "data:"))] == []
+        assert [
+            url for url in self.requested if not url.startswith((f"{self.site}/", "data:"))
+        ] == []
 
 
 def receipt_link() -> str:
@@ -174,8 +188,9 @@ def travel(
     tick: Callable[[str], None],
     follow: Callable[[str, str], None],
 ) -> None:
-    """Complete the journey by the means of a visitor: `type_in` a text, `choose` a file, `tick` a box,
-    `follow` a link or button by its role and name."""
+    """Complete the journey by the means of a visitor: `type_in` a text, `choose` a file, `tick` a
+    box, `follow` a link or button by its role and name.
+    """
     page = journey.page
     find(journey, type_in, follow)
 
@@ -183,7 +198,9 @@ def travel(
         page.locator(".job-form-status").wait_for()
     journey.check()
     journey.named(
-        'heading "Night nurse" [level=1]', 'heading "Personal data" [level=2]', 'button "Send application"'
+        'heading "Night nurse" [level=1]',
+        'heading "Personal data" [level=2]',
+        'button "Send application"',
     )
     type_in("First name", "Zoë")
     type_in("Last name", "Peeters")
@@ -233,7 +250,10 @@ def travel(
     application.refresh_from_db()
     assert application.withdrawn_at is not None
     assert application.user is not None
-    assert set(Message.objects.values_list("kind", "to")) == {("receipt", ADDRESS), ("withdrawal", ADDRESS)}
+    assert set(Message.objects.values_list("kind", "to")) == {
+        ("receipt", ADDRESS),
+        ("withdrawal", ADDRESS),
+    }
     journey.stays_on_the_site()
 
 
@@ -305,16 +325,20 @@ def test_journey_on_the_career_site_by_keyboard_without_scripts(window: Any, set
     settings.CAREER_SITE = True
     journey = window(viewport={"width": 1200, "height": 900})
     journey.page.unroute_all()
-    journey.page.route("**/*.js", lambda route: route.abort())  # axe needs a browser that runs scripts
+    # Axe needs a browser that runs scripts.
+    journey.page.route("**/*.js", lambda route: route.abort())
     journey.has_scripts = False
     travel(journey, find=find_on_career_site, **by_keyboard(journey))
     assert Submission.objects.get().source == "newsletter"
 
 
 PHONE = {
-    "viewport": {"width": 320, "height": 640}, "is_mobile": True, "has_touch": True, "color_scheme": "dark",
+    "viewport": {"width": 320, "height": 640},
+    "is_mobile": True,
+    "has_touch": True,
+    "color_scheme": "dark",
     "device_scale_factor": 2,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("has_scripts", [True, False])

@@ -1,7 +1,8 @@
-"""A recruiter pastes a text from where she wrote it: the editor keeps what it says and drops how it looked.
+"""A recruiter pastes a text from where she wrote it: the editor keeps what it says and drops how it
+looked.
 
-The clipboard holds what those programs put there: the markup of Word, Google Docs, Outlook, LibreOffice and
-of a page in a browser, shortened, with their habits left in.
+The clipboard holds what those programs put there: the markup of Word, Google Docs, Outlook,
+LibreOffice and of a page in a browser, shortened, with their habits left in.
 """
 
 import re
@@ -34,7 +35,8 @@ def word_item(
         f"<p class=MsoListParagraphCxSp{place} style='margin-left:{level * 36}.0pt;mso-add-space:\n"
         f"auto;text-indent:-18.0pt;mso-list:{list_} level{level} lfo1'><![if !supportLists]><span\n"
         f"lang=NL style='font-family:{font};mso-fareast-font-family:{font};mso-bidi-font-family:\n{font}'>"
-        f"<span style='mso-list:Ignore'>{number or bullet}<span style='font:7.0pt \"Times New Roman\"'>"
+        f"<span style='mso-list:Ignore'>{number or bullet}<span style='font:7.0pt \"Times New "
+        "Roman\"'>"
         "&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;\n</span></span></span><![endif]>"
         f"<span lang=NL style='mso-ansi-language:NL'>{text}<o:p></o:p></span></p>\n\n"
     )
@@ -63,7 +65,8 @@ WORD = word(
     "<p class=MsoTitle><span lang=NL>Verpleegkundige<o:p></o:p></span></p>\n\n"
     "<h1><span lang=NL style='font-family:\"Calibri Light\"'>Wat je doet<o:p></o:p></span></h1>\n\n"
     "<p class=MsoNormal style='margin-bottom:8.0pt'><span lang=NL style='font-size:11.0pt'>Je "
-    "helpt onze <b style='mso-bidi-font-weight:normal'>pati\u00ebnten</b>, <i>elke</i> dag \u2013 \u201cmet\n"
+    "helpt onze <b style='mso-bidi-font-weight:normal'>pati\u00ebnten</b>, <i>elke</i> dag "
+    "\u2013 \u201cmet\n"
     "zorg\u201d. <font color=red face=Arial>Snel?</font><o:p></o:p></span></p>\n\n"
     + EMPTY * 3
     + word_item("Zorgen", place="First")
@@ -76,7 +79,8 @@ WORD = word(
     + word_item("Loon", number="1.", list_="l1", place="First")
     + word_item("Vakantie", number="2.", list_="l1", place="Last")
     + '<p class=MsoNormal><span lang=NL>Meer op <a href="https://acme.example/jobs"><span\n'
-    "style='color:#0563C1;text-decoration:underline'>onze site</span></a>, <u>nu</u>.<o:p></o:p></span></p>\n"
+    "style='color:#0563C1;text-decoration:underline'>onze site</span></a>, "
+    "<u>nu</u>.<o:p></o:p></span></p>\n"
 )
 
 _DOCS = "font-size:11pt;font-family:Arial,sans-serif;color:#000000;background-color:transparent;"
@@ -102,7 +106,8 @@ GOOGLE_DOCS = (
     f"<h1 {_P}>{docs('Nurse')}</h1><h2 {_P}>{docs('What you do')}</h2>"
     f"<p {_P}>{docs('You help ')}{docs('patients', weight=700)}{docs(', ')}{docs('every', style='italic')}"
     f"{docs(' day at ')}"
-    f'<a href="https://acme.example/jobs" style="text-decoration:none;">{docs("Acme", line="underline")}</a>'
+    '<a href="https://acme.example/jobs" '
+    f'style="text-decoration:none;">{docs("Acme", line="underline")}</a>'
     f"{docs('.')}</p><br><br>"
     f'<ul style="margin-top:0;margin-bottom:0;">{docs_item("Care")}'
     f'<ul style="margin-top:0;">{docs_item("Notes", 2)}</ul>{docs_item("Rest")}</ul><br>'
@@ -111,7 +116,8 @@ GOOGLE_DOCS = (
 
 # Outlook sends what Word writes; a list that was made while writing a mail is a list already.
 OUTLOOK = word(
-    "<p class=MsoNormal>Dear colleague,<o:p></o:p></p>\n\n<p class=MsoNormal><o:p>&nbsp;</o:p></p>\n\n"
+    "<p class=MsoNormal>Dear colleague,<o:p></o:p></p>\n\n<p "
+    "class=MsoNormal><o:p>&nbsp;</o:p></p>\n\n"
     "<p class=MsoNormal>We seek a <b>nurse</b>:<o:p></o:p></p>\n\n"
     "<ul style='margin-top:0cm' type=disc><li class=MsoListParagraph style='mso-list:l0 level1\n"
     "lfo1'>Care<o:p></o:p></li><li class=MsoListParagraph style='mso-list:l0 level1 lfo1'>Rest</li>"
@@ -119,9 +125,11 @@ OUTLOOK = word(
 )
 # The new Outlook writes blocks without a meaning.
 OUTLOOK_WEB = (
-    '<html><body><!--StartFragment--><div class="elementToProof" style="font-family: Aptos, sans-serif; '
+    '<html><body><!--StartFragment--><div class="elementToProof" style="font-family: Aptos, '
+    "sans-serif; "
     'font-size: 12pt;">We seek a <b>nurse</b>.</div><div class="elementToProof"><br></div>'
-    '<div class="elementToProof" style="font-size: 12pt;"><br></div><div style="font-size: 12pt;">Mail us'
+    '<div class="elementToProof" style="font-size: 12pt;"><br></div><div style="font-size: '
+    '12pt;">Mail us'
     '&nbsp;today.<br>Or call.</div><ul data-editing-info=\'{"orderedStyleType":1}\'><li style="">'
     '<div role="presentation" class="elementToProof">Care</div></li></ul><!--EndFragment--></body></html>'
 )
@@ -140,7 +148,10 @@ day.</font></font></p>
 <ul><li><p style="line-height: 100%; margin-bottom: 0cm"><font color="#000000">Care</font></p></li>
 	<li><p style="line-height: 100%"><a href="https://acme.example/"><u>Rest</u></a></p></li></ul>
 </body></html>"""
-_COPIED = "box-sizing: border-box; color: rgb(33, 37, 41); font-family: system-ui; letter-spacing: normal;"
+_COPIED = (
+    "box-sizing: border-box; color: rgb(33, 37, 41); font-family: system-ui; "
+    "letter-spacing: normal;"
+)
 WEB_PAGE = f"""<meta charset='utf-8'><h2 style="{_COPIED} font-weight: 600; font-size: 2rem;">What you do</h2>
 <p style="{_COPIED} font-weight: 400; font-style: normal;">You help
 <strong style="font-weight: bolder;">patients </strong>,
@@ -190,7 +201,8 @@ CASES: dict[str, tuple[str, str]] = {
         WORD,
         "<h2>Verpleegkundige</h2><h2>Wat je doet</h2>"
         "<p>Je helpt onze <strong>patiënten</strong>, <em>elke</em> dag – “met zorg”. Snel?</p>"
-        "<ul><li><p>Zorgen</p><ul><li><p>Noteren</p><ul><li><p>Op <strong>papier</strong></p></li></ul>"
+        "<ul><li><p>Zorgen</p><ul><li><p>Noteren</p><ul><li><p>Op "
+        "<strong>papier</strong></p></li></ul>"
         "</li><li><p>Overleggen</p></li></ul></li><li><p>Rusten</p></li></ul>"
         "<h2>Wat we bieden</h2><ol><li><p>Loon</p></li><li><p>Vakantie</p></li></ol>"
         '<p>Meer op <a href="https://acme.example/jobs">onze site</a>, <u>nu</u>.</p>',
@@ -222,11 +234,13 @@ CASES: dict[str, tuple[str, str]] = {
     "web page": (
         WEB_PAGE,
         "<h2>What you do</h2><p>You help <strong>patients </strong>, <em>every</em> day. "
-        '<a href="https://acme.example/">Read on</a></p><ul><li><p>Care</p></li><li><p>Rest</p></li></ul>'
+        '<a href="https://acme.example/">Read '
+        "on</a></p><ul><li><p>Care</p></li><li><p>Rest</p></li></ul>"
         "<ul><li><p>Pay: a lot</p></li></ul>",
     ),
     "list starts anew": (
-        # two lists in a row, of which one starts anew; the second goes on below a number of two parts
+        # two lists in a row, of which one starts anew; the second goes on below a number of two
+        # parts
         word(
             "".join(
                 [
@@ -240,12 +254,20 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "list starts deep": (
         # letters are numbers, an o is a bullet, and a list may start deep
-        word("".join([word_item("a", level=2), word_item("b", number="a)"), word_item("c", number="iv.")])),
+        word(
+            "".join(
+                [word_item("a", level=2), word_item("b", number="a)"), word_item("c", number="iv.")]
+            )
+        ),
         "<ul><li><p>a</p></li></ul><ol><li><p>b</p></li><li><p>c</p></li></ol>",
     ),
     "text between lists": (
         # what stands between ends a list; what is empty does not
-        word("".join([word_item("a"), EMPTY, word_item("b"), "<p class=MsoNormal>x</p>", word_item("c")])),
+        word(
+            "".join(
+                [word_item("a"), EMPTY, word_item("b"), "<p class=MsoNormal>x</p>", word_item("c")]
+            )
+        ),
         "<ul><li><p>a</p></li><li><p>b</p></li></ul><p>x</p><ul><li><p>c</p></li></ul>",
     ),
     "mixed lists": (
@@ -263,7 +285,10 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "<ol><li><p>a</p><ul><li><p>b</p><ul><li><p>c</p></li></ul></li></ul></li><li><p>d</p></li></ol>",
     ),
-    "breaks within a paragraph": ("one<br>two<p>three<br>four</p>", "<p>one<br>two</p><p>three<br>four</p>"),
+    "breaks within a paragraph": (
+        "one<br>two<p>three<br>four</p>",
+        "<p>one<br>two</p><p>three<br>four</p>",
+    ),
     "text copied in the editor": (
         '<ul data-pm-slice="3 3 []"><li><p>a</p></li><li><p><strong>b</strong></p></li></ul>',
         "<ul><li><p>a</p></li><li><p><strong>b</strong></p></li></ul>",
@@ -272,7 +297,8 @@ CASES: dict[str, tuple[str, str]] = {
 # Browsers rewrite the comments, and some take the mark off the bullet.
 CASES |= {
     f"bullet after {comment}": (
-        f'<p class="MsoListParagraph" style="mso-list:l0 level1 lfo1">{comment}<span>·<span>&nbsp;&nbsp;'
+        '<p class="MsoListParagraph" style="mso-list:l0 level1 '
+        f'lfo1">{comment}<span>·<span>&nbsp;&nbsp;'
         "</span></span><!--[endif]-->Care</p>",
         "<ul><li><p>Care</p></li></ul>",
     )
@@ -302,7 +328,9 @@ def test_tables_become_the_lists_of_the_server(editor: Any) -> None:
     converted = {name: editor.evaluate(convert, html) for name, (html, _) in TABLES.items()}
     assert converted == {name: expected for name, (_, expected) in TABLES.items()}
 
-    note = editor.get_by_role("status").filter(has_text="A table was converted to a list. Check the text.")
+    note = editor.get_by_role("status").filter(
+        has_text="A table was converted to a list. Check the text."
+    )
     cells = "".join(
         f"<td style='border:solid'><p class=MsoNormal>{text}<o:p></o:p></p></td>" for text in "ab"
     )

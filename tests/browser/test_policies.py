@@ -1,4 +1,6 @@
-"""Pages work under their content security policies: `browser_page` fails the test on a violation."""
+"""Pages work under their content security policies:
+`browser_page` fails the test on a violation.
+"""
 
 from typing import Any
 
@@ -41,19 +43,24 @@ def test_pages_work_under_their_policies(browser_page: Any, site: str, filters: 
 def test_pages_of_the_admin_work_under_its_policy(browser_page: Any, site: str) -> None:
     page, client = browser_page, Client()
     client.force_login(User.objects.create_superuser("anna"))
-    page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+    page.context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}]
+    )
     for path in ADMIN_PAGES:
         page.goto(f"{site}/admin/{path}", wait_until="load")
         assert "Jobsite" in page.title() or path == "nothing/"
 
 
 def test_injected_scripts_do_not_run(chromium: Any, site: str) -> None:
-    """In the admin, where the theme needs 'unsafe-eval': no inline scripts or handlers, and nothing from
-    or to another site."""
+    """In the admin, where the theme needs 'unsafe-eval': no inline scripts or handlers, and nothing
+    from or to another site.
+    """
     client = Client()
     client.force_login(User.objects.create_superuser("anna"))
     context = chromium.new_context()
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}])
+    context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}]
+    )
     page = context.new_page()
     page.goto(f"{site}/admin/", wait_until="load")
     page.evaluate(
@@ -73,8 +80,15 @@ def test_injected_scripts_do_not_run(chromium: Any, site: str) -> None:
           fetch("https://evil.example/").catch(() => {});
         }"""
     )
-    expected = ["script-src-elem", "script-src-attr", "frame-src", "object-src", "base-uri",
-                "form-action", "connect-src"]  # fmt: skip
+    expected = [
+        "script-src-elem",
+        "script-src-attr",
+        "frame-src",
+        "object-src",
+        "base-uri",
+        "form-action",
+        "connect-src",
+    ]
     page.wait_for_function("(names) => names.every((name) => stopped.includes(name))", arg=expected)
     whole = page.evaluate("() => !window.pwned && document.baseURI.startsWith(location.origin)")
     context.close()

@@ -1,4 +1,6 @@
-"""Dates are checked while typing, actions ask first and can be undone, files have names, not paths."""
+"""Dates are checked while typing, actions ask first and can be undone,
+files have names, not paths.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -19,7 +21,7 @@ from tests.browser.admin import (
     save,
     tab,
     visit,
-)  # fmt: skip
+)
 from tests.factories import make_vacancy
 from vacancies.models import Attachment, Vacancy
 
@@ -30,7 +32,9 @@ def days(number: int) -> str:
     return (timezone.localdate() + timedelta(days=number)).isoformat()
 
 
-def test_dates_are_checked_while_the_user_types(live_server: Any, browser_page: Any, office: User) -> None:
+def test_dates_are_checked_while_the_user_types(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse", status="draft", publish_from=None)
     log_in(page, site)
@@ -45,7 +49,9 @@ def test_dates_are_checked_while_the_user_types(live_server: Any, browser_page: 
         page.locator(field).press_sequentially(text)
 
     typed("#id_last_day", days(-1))
-    page.get_by_text("The closing date has passed. Choose a later date or leave it empty.").wait_for()
+    page.get_by_text(
+        "The closing date has passed. Choose a later date or leave it empty."
+    ).wait_for()
     typed("#id_last_day", days(5))
     page.wait_for_function("document.querySelector('#closing-date-check').textContent === ''")
     typed("#id_publish_from_0", days(9))
@@ -116,7 +122,9 @@ def test_files_have_names_and_thumbnails(live_server: Any, browser_page: Any, of
     tab(page, "Media")
     page.get_by_alt_text("Image preview").wait_for()
     shown = [
-        each.input_value() for each in page.locator("input[type=text][disabled]").all() if each.is_visible()
+        each.input_value()
+        for each in page.locator("input[type=text][disabled]").all()
+        if each.is_visible()
     ]
     assert shown[:2] == ["Current image", "Our benefits"]
     assert page.get_by_alt_text("Image preview").evaluate("image => image.naturalWidth") > 0

@@ -81,7 +81,9 @@ def test_recruiter_reads_files_with_one_click_and_keys(
 ) -> None:
     page, site = browser_page, live_server.url
     document = docx("<w:p><w:r><w:t>&lt;b&gt;Dear Sir</w:t></w:r></w:p>")
-    first = apply(cv=("cv.pdf", pdf("First page", "Second page")), letter=(f"{LONG}.docx", document))
+    first = apply(
+        cv=("cv.pdf", pdf("First page", "Second page")), letter=(f"{LONG}.docx", document)
+    )
     second = apply(letter=("letter.txt", b"Hello"), cv=("other.pdf", pdf("Of the second")))
     third = apply(photo=("me.png", encoded("PNG")), cv=("cv.rtf", b"{\\rtf1 x}"))
     apply()
@@ -109,7 +111,8 @@ def test_recruiter_reads_files_with_one_click_and_keys(
     frame_of(page).get_by_text("First page").click()
     with page.expect_navigation():
         page.keyboard.press("j")  # in the frame
-    frame_of(page).get_by_text("Of the second").wait_for()  # the choice is remembered, and so is the size
+    # The choice is remembered, and so is the size.
+    frame_of(page).get_by_text("Of the second").wait_for()
     assert page.url.endswith(f"/{second.pk}/change/")
     with page.expect_navigation():
         page.keyboard.press("j")
@@ -131,7 +134,11 @@ def test_recruiter_reads_files_with_one_click_and_keys(
     page.get_by_label("Keyboard shortcuts").check()
     page.get_by_label("New note").fill("jk")
     assert page.url.endswith(f"/{third.pk}/change/")
-    opened = AccessLog.objects.filter(action=Access.FILE).order_by("pk").values_list("application", flat=True)
+    opened = (
+        AccessLog.objects.filter(action=Access.FILE)
+        .order_by("pk")
+        .values_list("application", flat=True)
+    )
     assert list(opened) == [first.pk] * 2 + [second.pk] + [third.pk] * 3
 
 
@@ -228,7 +235,8 @@ def test_hostile_pdf_reaches_static_files_only(
     page.on("dialog", lambda dialog: opened.append(dialog))
     page.on("popup", lambda popup: opened.append(popup))
     tab(page, "Your cv")
-    assert page.get_by_text("cvfdp.exe.pdf").locator("visible=true").count() == 1  # read in its real order
+    # Read in its real order.
+    assert page.get_by_text("cvfdp.exe.pdf").locator("visible=true").count() == 1
     frame_of(page).get_by_text("Hostile").click()  # its links cover the page
     frame = next(each for each in page.frames if each.url.endswith(VIEWER))
     assert frame.evaluate(REACHED) == []
@@ -242,7 +250,9 @@ def test_hostile_pdf_reaches_static_files_only(
             request.is_navigation_request()
             and request.url == f"{site}/admin/applications/application/viewer/"
         )
-        assert is_page or request.url.startswith((f"{site}/static/applications/", "blob:null/")), request.url
+        assert is_page or request.url.startswith((f"{site}/static/applications/", "blob:null/")), (
+            request.url
+        )
         assert is_page or "cookie" not in request.all_headers(), request.url
 
 

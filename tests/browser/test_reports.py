@@ -21,8 +21,12 @@ def office(filters: Any, settings: Any) -> None:
     make_office(filters, settings)
     now = timezone.now()
     regions = {"regions": ["Ghent"]}
-    make_vacancy(title="Nurse", publish_from=now - 40 * DAY, publish_until=now - 9 * DAY, options=regions)
-    make_vacancy(title="Baker", publish_from=now - 20 * DAY, brand=make_brand("Other"), options=regions)
+    make_vacancy(
+        title="Nurse", publish_from=now - 40 * DAY, publish_until=now - 9 * DAY, options=regions
+    )
+    make_vacancy(
+        title="Baker", publish_from=now - 20 * DAY, brand=make_brand("Other"), options=regions
+    )
     make_vacancy(title="Driver", publish_from=now - 5 * DAY, publish_until=now + DAY / 1440)
     record_days(at=now)
     statistics.record_days(at=now)
@@ -64,7 +68,9 @@ def test_recruiter_reads_the_calendar_and_the_reports(
     assert findings(page) == []
 
 
-def test_pages_fit_a_phone_and_the_dark_theme(live_server: Any, browser_page: Any, office: None) -> None:
+def test_pages_fit_a_phone_and_the_dark_theme(
+    live_server: Any, browser_page: Any, office: None
+) -> None:
     page, site = browser_page, live_server.url
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 320, "height": 700})

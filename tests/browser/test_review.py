@@ -1,4 +1,6 @@
-"""Recruiters review applications one after the other: by keys, and when the network or the session ends."""
+"""Recruiters review applications one after the other:
+by keys, and when the network or the session ends.
+"""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -145,7 +147,9 @@ def test_what_is_not_saved_is_kept_and_sent_again(
     assert page.evaluate(UNSAVED) == []
 
 
-def test_review_without_scripts(live_server: Any, browser_page: Any, office: SimpleNamespace) -> None:
+def test_review_without_scripts(
+    live_server: Any, browser_page: Any, office: SimpleNamespace
+) -> None:
     log_in(browser_page, live_server.url)
     context = browser_page.context.browser.new_context(java_script_enabled=False)
     context.add_cookies(browser_page.context.cookies())

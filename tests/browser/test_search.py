@@ -61,5 +61,7 @@ def test_search_has_a_page_on_phones(live_server: Any, browser_page: Any, office
     page.set_viewport_size({"width": 320, "height": 700})
     visit(page, f"{site}{ADMIN}")
     with page.expect_navigation(url="**/admin/search/"):
-        page.get_by_role("banner").or_(page.locator("#main")).get_by_role("link", name="Search").click()
+        page.get_by_role("banner").or_(page.locator("#main")).get_by_role(
+            "link", name="Search"
+        ).click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -16,11 +16,15 @@ office = pytest.fixture(make_office)
 
 
 def upload(page: Any, name: str, content: bytes) -> None:
-    page.set_input_files("#file", {"name": name, "mimeType": "application/octet-stream", "buffer": content})
+    page.set_input_files(
+        "#file", {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    )
     follow(page, "button", "Show the changes")
 
 
-def test_an_export_is_changed_and_imported_again(live_server: Any, browser_page: Any, office: User) -> None:
+def test_an_export_is_changed_and_imported_again(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     nurse = make_vacancy(title="Nurse", location="Ghent", description="<p>We care for people.</p>")
     make_vacancy(title="Baker")

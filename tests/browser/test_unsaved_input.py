@@ -1,5 +1,6 @@
-"""Nothing that a recruiter types into the form of a vacancy is lost: when the session ends, the connection is
-lost, the window is closed, or two people save."""
+"""Nothing that a recruiter types into the form of a vacancy is lost: when the session ends, the
+connection is lost, the window is closed, or two people save.
+"""
 
 from typing import Any
 
@@ -40,7 +41,9 @@ def says(page: Any, text: str) -> None:
 
 
 def say_nothing(page: Any) -> None:
-    page.wait_for_function("document.querySelector('[data-autosave] [role=status]').textContent === ''")
+    page.wait_for_function(
+        "document.querySelector('[data-autosave] [role=status]').textContent === ''"
+    )
 
 
 def has_value(page: Any, field: str, text: str) -> None:
@@ -55,7 +58,9 @@ def report(page: Any) -> None:
     page.evaluate("dispatchEvent(new Event('focus'))")
 
 
-def test_input_survives_the_end_of_the_session(live_server: Any, browser_page: Any, office: User) -> None:
+def test_input_survives_the_end_of_the_session(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse")
     log_in(page, site)
@@ -87,7 +92,10 @@ def test_input_survives_the_end_of_the_session(live_server: Any, browser_page: A
     assert (vacancy.title, vacancy.location) == ("Night nurse", "Ghent")
     visit(page, address)
     assert page.get_by_text("Unsaved changes from").count() == 0
-    assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))") == []
+    assert (
+        page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))")
+        == []
+    )
 
 
 def test_session_that_ended_is_continued_from_another_tab(
@@ -171,7 +179,9 @@ def test_work_continues_offline(live_server: Any, browser_page: Any, office: Use
     context.set_offline(True)
     says(page, "You are offline.")
     page.fill("#id_title", "Night nurse, Ghent")
-    page.wait_for_function("Object.values(localStorage).some((text) => text.includes('Night nurse, Ghent'))")
+    page.wait_for_function(
+        "Object.values(localStorage).some((text) => text.includes('Night nurse, Ghent'))"
+    )
     other = context.new_page()
     page.close(run_before_unload=False)
     context.set_offline(False)
@@ -245,7 +255,9 @@ def test_saved_text_does_not_come_back_after_a_save_on_another_computer(
         save(page, "_save")  # to the list, which removes no copy
     open_form(here, site, vacancy)
     page = here
-    page.wait_for_function("Object.keys(localStorage).every((name) => !name.startsWith('unsaved:'))")
+    page.wait_for_function(
+        "Object.keys(localStorage).every((name) => !name.startsWith('unsaved:'))"
+    )
     has_value(page, "title", "Head nurse")
     assert page.get_by_text("Unsaved changes from").count() == 0
     there.context.close()

@@ -18,7 +18,9 @@ USERS = "/admin/auth/user/"
 
 
 @pytest.mark.each_django
-def test_colleague_is_invited_and_accepts(live_server: Any, browser_page: Any, office: User) -> None:
+def test_colleague_is_invited_and_accepts(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     roles.create()
     make_brand("Beta")  # one brand is preselected

@@ -62,7 +62,9 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     stranger = page.context.browser.new_context().new_page()
     visit(stranger, opened.value.url)
     stranger.get_by_role("heading", name="Nurse").wait_for()
-    stranger.get_by_text("Not public. This is how the vacancy looks when it is published.").wait_for()
+    stranger.get_by_text(
+        "Not public. This is how the vacancy looks when it is published."
+    ).wait_for()
     stranger.get_by_label("Why you?").wait_for()
     assert stranger.locator("meta[name=robots]").get_attribute("content") == "noindex"
     stranger.context.close()
@@ -72,7 +74,9 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     follow(page, "link", "Publish now")
     page.get_by_role("heading", name="What the public will see").wait_for()
     page.locator(".diff", has_text="We care, always").wait_for()
-    page.get_by_role("alert").get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()
+    page.get_by_role("alert").get_by_text(
+        "A vacancy needs a lead recruiter to be published."
+    ).wait_for()
     assert page.get_by_role("button", name="Publish now").count() == 0
     follow(page, "link", "Back to the vacancy")
     tab(page, "People")
@@ -82,7 +86,10 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     follow(page, "button", "Publish now")
     page.get_by_text("1 vacancy was published.").wait_for()
     [item] = served(page, site)
-    assert (item["title"], item["description"]) == ("Nurse", "<p>We care, <strong>always</strong></p>")
+    assert (item["title"], item["description"]) == (
+        "Nurse",
+        "<p>We care, <strong>always</strong></p>",
+    )
     assert item["regions"] == ["Leuven", "Antwerp", "Ghent"]
 
     # Opening and saving without a change is no change, whatever the editor makes of the text.
@@ -111,7 +118,8 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     assert latest.locator("ins").all_inner_texts() == ["Night nurse"]
     assert latest.locator("del").all_inner_texts() == ["Nurse"]
     restore(page, page.locator(".panel-card").last)
-    page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()  # it had none then
+    # It had none then.
+    page.get_by_text("A vacancy needs a lead recruiter to be published.").wait_for()
     restore(page, page.locator(".panel-card").nth(2))
     page.get_by_text("The version was restored.").wait_for()
     [item] = served(page, site)
@@ -176,7 +184,9 @@ def restore(page: Any, version: Any) -> None:
 
 
 @pytest.mark.each_django
-def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_page: Any, office: User) -> None:
+def test_invalid_form_opens_the_tab_with_the_error(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, f"{site}{ADMIN}add/")
@@ -198,7 +208,9 @@ def test_invalid_form_opens_the_tab_with_the_error(live_server: Any, browser_pag
 
 
 @pytest.mark.each_django
-def test_missing_option_is_added_in_place(live_server: Any, browser_page: Any, office: User) -> None:
+def test_missing_option_is_added_in_place(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse", options={"regions": ["Leuven"]})
     log_in(page, site)
@@ -213,7 +225,11 @@ def test_missing_option_is_added_in_place(live_server: Any, browser_page: Any, o
     save(page)
     [item] = served(page, site)
     assert item["regions"] == ["Leuven", "Mechelen", "Antwerp"]
-    assert [text.strip("×\n ") for text in chosen.all_inner_texts()] == ["Leuven", "Mechelen", "Antwerp"]
+    assert [text.strip("×\n ") for text in chosen.all_inner_texts()] == [
+        "Leuven",
+        "Mechelen",
+        "Antwerp",
+    ]
 
     # One that is there already is chosen, not made twice.
     page.once("dialog", lambda dialog: dialog.accept("ghent"))
@@ -241,7 +257,9 @@ def test_image_is_shown_and_attachments_keep_their_order(
     save(page)
     shown = page.get_by_role("tabpanel", name="Media").locator("img[src*='/media/vacancies/']")
     shown.wait_for()
-    page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=shown.element_handle())
+    page.wait_for_function(
+        "image => image.complete && image.naturalWidth > 0", arg=shown.element_handle()
+    )
     names = [page.input_value(f"#id_attachments-{index}-name") for index in (0, 1)]
     assert names == ["Brochure", "Map"]
 
@@ -281,7 +299,9 @@ def choose_by_keys(page: Any, field: str, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: Any, office: User) -> None:
+def test_vacancy_is_published_by_keyboard_only(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     visit(page, f"{site}/admin/")
     for field, text in (("#id_username", "anna"), ("#id_password", PASSWORD)):
@@ -328,7 +348,9 @@ def test_vacancy_is_published_by_keyboard_only(live_server: Any, browser_page: A
         page.keyboard.press("ArrowRight")
     tab_to(page, "[aria-label^='Lead recruiter'][data-opener]")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.matches('nav#related-widget-wrapper-head_recruiter a')")
+    page.wait_for_function(
+        "document.activeElement.matches('nav#related-widget-wrapper-head_recruiter a')"
+    )
     page.keyboard.press("Escape")
     visit(page, f"{site}{ADMIN}")
     tab_to(page, "[data-opener][x-on\\:click*=filterOpen]")
@@ -383,7 +405,9 @@ def test_empty_dates_have_no_warning_in_another_time_zone(
     assert [each.is_visible() for each in warnings.all()] == [False] * 3
 
 
-def test_long_messages_and_buttons_stay_in_the_bar(live_server: Any, browser_page: Any, office: User) -> None:
+def test_long_messages_and_buttons_stay_in_the_bar(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site, vacancy = browser_page, live_server.url, make_vacancy()
     page.set_viewport_size({"width": 1280, "height": 900})
     log_in(page, site)
@@ -400,7 +424,9 @@ def test_long_messages_and_buttons_stay_in_the_bar(live_server: Any, browser_pag
         assert cut == [], language
 
 
-def test_city_fills_in_its_country_and_coordinates(live_server: Any, browser_page: Any, office: User) -> None:
+def test_city_fills_in_its_country_and_coordinates(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     """By keyboard. Another city removes the coordinates, a street or a free text does not."""
     page, site = browser_page, live_server.url
     vacancy = make_vacancy(title="Nurse", location="Gent")
@@ -438,7 +464,8 @@ def test_city_fills_in_its_country_and_coordinates(live_server: Any, browser_pag
         city.fill(text)
         city.press("Tab")
         page.wait_for_function(
-            "wanted => document.querySelector('#id_places-1-latitude').value === wanted", arg=latitude
+            "wanted => document.querySelector('#id_places-1-latitude').value === wanted",
+            arg=latitude,
         )
     assert row(1) == ["Our ship", "BE", "", "", ""]
     page.fill("#id_places-1-latitude", "51.3")
@@ -455,7 +482,9 @@ def test_city_fills_in_its_country_and_coordinates(live_server: Any, browser_pag
     ]
 
 
-def test_pay_gets_the_usual_currency_and_period(live_server: Any, browser_page: Any, office: User) -> None:
+def test_pay_gets_the_usual_currency_and_period(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     make_vacancy(title="Baker", pay_min=2000, pay_currency="EUR", pay_period="month")
     log_in(page, site)

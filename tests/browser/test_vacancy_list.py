@@ -1,4 +1,6 @@
-"""Recruiters work in the list of vacancies: columns, views, shortcuts, cards on a phone, no scripts."""
+"""Recruiters work in the list of vacancies:
+columns, views, shortcuts, cards on a phone, no scripts.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -30,7 +32,9 @@ def make_list() -> list[Vacancy]:
         for n in range(1, 6)
     ]
     make_vacancy(title="Endless", is_hot=True)
-    make_vacancy(title="Later", publish_until=in_days(30), brand=make_brand("Rival"), location="Namur")
+    make_vacancy(
+        title="Later", publish_until=in_days(30), brand=make_brand("Rival"), location="Namur"
+    )
     make_vacancy(title="Draft", status="draft")
     return closing
 
@@ -61,7 +65,9 @@ def test_lists_show_twenty_rows_on_a_laptop_and_six_on_a_phone(
     vacancy, now = make_vacancy(title="Nurse"), timezone.now()
     for number in range(25):
         make_vacancy(title=f"Nurse {number}")
-        Application.objects.create(vacancy=vacancy, given_name="Mia", created_at=now, updated_at=now)
+        Application.objects.create(
+            vacancy=vacancy, given_name="Mia", created_at=now, updated_at=now
+        )
     log_in(page, site)
     for size, least in (((1280, 900), 20), ((390, 844), 6)):
         page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
@@ -73,11 +79,16 @@ def test_lists_show_twenty_rows_on_a_laptop_and_six_on_a_phone(
               return rows.filter((row) => row.getBoundingClientRect().bottom <= end).length;
             }""")
             assert shown >= least, (size, address)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (size, address)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+                size,
+                address,
+            )
 
 
 @pytest.mark.each_django
-def test_view_is_made_of_filters_and_columns(live_server: Any, browser_page: Any, office: User) -> None:
+def test_view_is_made_of_filters_and_columns(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     make_list()
     log_in(page, site)
@@ -122,7 +133,9 @@ def test_list_works_by_keyboard_unless_switched_off(
     visit(page, f"{site}{ADMIN}")
 
     def focused() -> str:
-        return page.evaluate("document.activeElement.textContent.trim() || document.activeElement.id")
+        return page.evaluate(
+            "document.activeElement.textContent.trim() || document.activeElement.id"
+        )
 
     for key, title in (("j", "Draft"), ("j", "Later"), ("ArrowDown", "Endless"), ("k", "Later")):
         page.keyboard.press(key)
@@ -159,7 +172,9 @@ def test_list_works_by_keyboard_unless_switched_off(
     assert not page.locator("dialog#shortcuts").is_visible()
 
 
-def test_list_has_two_line_cards_on_a_phone(live_server: Any, browser_page: Any, office: User) -> None:
+def test_list_has_two_line_cards_on_a_phone(
+    live_server: Any, browser_page: Any, office: User
+) -> None:
     page, site = browser_page, live_server.url
     make_list()
     log_in(page, site)

@@ -1,4 +1,5 @@
-"""Injects faults into a cluster under traffic, one after another, and prints a table of the results.
+"""Injects faults into a cluster under traffic, one after another, and prints a table of the
+results.
 
     python -m tests.chaos [--only KEY ...] [--vacancies N] [--logs FOLDER]
     python -m tests.chaos single [--quick] [--only KEY ...]    a site on one machine
@@ -56,7 +57,9 @@ def single(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Itera
             connections.close_all()  # and it killed the server
         else:
             oracle = oracle or versions.VersionedOracle(database.pool())
-            result = run(scenarios(site)[key], site, oracle, numbers, 0.4 if options.quick else options.pace)
+            result = run(
+                scenarios(site)[key], site, oracle, numbers, 0.4 if options.quick else options.pace
+            )
             yield key, result.cells(), result.violations(is_timed=not options.quick)
 
 
@@ -76,27 +79,44 @@ def cluster(options: argparse.Namespace, folder: Path, stack: ExitStack) -> Iter
 def main() -> int:
     made = parser(__doc__, "only", "logs")
     made.add_argument("system", nargs="?", choices=("cluster", "single"), default="cluster")
-    made.add_argument("--quick", action="store_true", help="a few faults of one machine, for a shorter time")
+    made.add_argument(
+        "--quick", action="store_true", help="a few faults of one machine, for a shorter time"
+    )
     made.add_argument("--vacancies", type=int, metavar="N", help="100 or more")
-    made.add_argument("--pace", type=float, default=1.0, help="duration of the faults of one machine")
+    made.add_argument(
+        "--pace", type=float, default=1.0, help="duration of the faults of one machine"
+    )
     options = made.parse_args()
     is_single = options.system == "single"
     options.vacancies = options.vacancies or (300 if is_single else 1000)
     known = {"nginx": servers.NGINX, "PostgreSQL": servers.POSTGRES, "redis-server": servers.REDIS}
-    missing = [name for name, path in known.items() if not path] + ([] if is_single else programs.missing())
+    missing = [name for name, path in known.items() if not path] + (
+        [] if is_single else programs.missing()
+    )
     if missing:
         packages = "patroni etcd-server haproxy redis-sentinel"
-        sys.exit(f"Not installed: {', '.join(missing)}. Debian's packages for a cluster: {packages}.")
+        sys.exit(
+            f"Not installed: {', '.join(missing)}. Debian's packages for a cluster: {packages}."
+        )
     rows, violations, start = [], 0, time.monotonic()
     with ExitStack() as stack:
         folder = stack.enter_context(servers.folder_with_logs(options.logs))
         for key, cells, found in (single if is_single else cluster)(options, folder, stack):
             rows.append(cells)
             violations += len(found)
-            print(key, *cells[1:], *(f"\n  {each[:400]}" for each in found[:6]), file=sys.stderr, flush=True)
+            print(
+                key,
+                *cells[1:],
+                *(f"\n  {each[:400]}" for each in found[:6]),
+                file=sys.stderr,
+                flush=True,
+            )
     print(table(Result.HEAD if is_single else faults.HEAD, rows))
-    print(f"\n{options.vacancies} vacancies, {os.cpu_count()} cores, {time.monotonic() - start:.0f} s, "
-          f"{violations} goals not met")  # fmt: skip
+    print(
+        f"\n{options.vacancies} vacancies, {os.cpu_count()} cores, "
+        f"{time.monotonic() - start:.0f} s, "
+        f"{violations} goals not met"
+    )
     return int(bool(violations))
 
 

@@ -1,11 +1,12 @@
 """Job alerts while their dispatcher is killed: no vacancy is told twice, none is left out.
 
-    python -m tests.chaos.alerts --alerts 100000 --vacancies 5000 [--queries 2000] [--database postgresql]
+    python -m tests.chaos.alerts --alerts 100000 --vacancies 5000 [--queries 2000] [--database
+    postgresql]
 
-All vacancies are new. On two mornings, the dispatcher is killed five times while it tells them. Prints the
-CPU time of the dispatchers, without the server of PostgreSQL. No email is sent. Exit code 1: an alert told a
-vacancy twice, too late, or not what the list with its query has, or the CPU time of a morning is above 5
-minutes.
+All vacancies are new. On two mornings, the dispatcher is killed five times while it tells them.
+Prints the CPU time of the dispatchers, without the server of PostgreSQL. No email is sent. Exit
+code 1: an alert told a vacancy twice, too late, or not what the list with its query has, or the CPU
+time of a morning is above 5 minutes.
 """
 
 import argparse
@@ -108,7 +109,9 @@ def make_queries(count: int, dice: random.Random) -> list[str]:
 
 
 def make_alerts(count: int, queries: list[str], dice: random.Random, at: datetime) -> None:
-    """Store confirmed alerts. Some queries are popular: one in two alerts has one of the first fifty."""
+    """Store confirmed alerts. Some queries are popular:
+    one in two alerts has one of the first fifty.
+    """
     from applications.models import JobAlert
 
     def alert(number: int) -> JobAlert:
@@ -116,15 +119,23 @@ def make_alerts(count: int, queries: list[str], dice: random.Random, at: datetim
         query = dice.choice(queries[:50]) if popular else queries[number % len(queries)]
         address = f"a{number}@example.org"
         return JobAlert(
-            address=address, address_folded=address, query=query, language=dice.choice(("en", "nl")),
-            frequency="daily", confirmed_at=at, told_at=at, ends_at=at + timedelta(days=300),
-        )  # fmt: skip
+            address=address,
+            address_folded=address,
+            query=query,
+            language=dice.choice(("en", "nl")),
+            frequency="daily",
+            confirmed_at=at,
+            told_at=at,
+            ends_at=at + timedelta(days=300),
+        )
 
     JobAlert.objects.bulk_create(map(alert, range(count)), batch_size=2000)
 
 
 def one_morning(at: datetime, env: dict[str, str], log: Any, dice: random.Random) -> list[str]:
-    """Run dispatchers, one after the other, until all alerts were looked at. Return what is wrong."""
+    """Run dispatchers, one after the other, until all alerts were looked at.
+    Return what is wrong.
+    """
     from django.db import connection
     from django.utils import timezone
 
@@ -143,7 +154,9 @@ def one_morning(at: datetime, env: dict[str, str], log: Any, dice: random.Random
         return usage.ru_utime + usage.ru_stime
 
     started, cpu, total = time.monotonic(), used(), left()
-    kill_at = sorted((dice.randrange(total // 10, total * 9 // 10) for _ in range(KILLS)), reverse=True)
+    kill_at = sorted(
+        (dice.randrange(total // 10, total * 9 // 10) for _ in range(KILLS)), reverse=True
+    )
     node, kills = start(), 0
     while (rest := left()) and time.monotonic() < started + END:
         if kills < KILLS and rest <= kill_at[kills]:
@@ -159,7 +172,10 @@ def one_morning(at: datetime, env: dict[str, str], log: Any, dice: random.Random
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     emails = Message.objects.filter(kind="alert").count()
     connection.close()
-    print(f"{at:%d %b}: {total - rest} alerts, {seconds:.0f} s, {cpu:.0f} s CPU, {peak} MiB, {kills} kills.")
+    print(
+        f"{at:%d %b}: {total - rest} alerts, {seconds:.0f} s, {cpu:.0f} s CPU, {peak} MiB, "
+        f"{kills} kills."
+    )
     print(f"{emails} emails in all.")
     wrong = [f"{rest} alerts are left"] if rest else []
     return wrong + ([f"{cpu:.0f} s CPU are above {CPU_MAX:.0f}"] if cpu > CPU_MAX else [])
@@ -173,7 +189,9 @@ def mistakes() -> list[str]:
     from applications.models import JobAlert, Message, ToldVacancy
 
     told: dict[int, list[list[int]]] = {}
-    for alert, body in Message.objects.filter(kind="alert").order_by("pk").values_list("alert", "body"):
+    for alert, body in (
+        Message.objects.filter(kind="alert").order_by("pk").values_list("alert", "body")
+    ):
         told.setdefault(alert, []).append([int(pk) for pk in _TOLD.findall(body)])
     found = []
     for alert, emails in told.items():

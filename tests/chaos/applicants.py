@@ -1,5 +1,6 @@
-"""Applicants: clients that submit, and repeat what they got no 201 for. And the site that takes their
-applications."""
+"""Applicants: clients that submit, and repeat what they got no 201 for. And the site that takes
+their applications.
+"""
 
 import hashlib
 import http.client
@@ -14,7 +15,8 @@ from pathlib import Path
 
 from tests.servers import Postgres, copy_template
 
-AGAIN = {409, 429, 502, 503, 504}  # statuses after which a client repeats the request with the same key
+# Statuses after which a client repeats the request with the same key.
+AGAIN = {409, 429, 502, 503, 504}
 REPEATED = 0.1  # of the requests that got a 201 are sent once more
 VACANCIES = 100
 TITLE = "Takes applications"
@@ -40,7 +42,11 @@ class Application:
     @property
     def values(self) -> dict[str, str]:
         values = {"first_name": f"Mia {self.number}", "last_name": "Maes", "email": self.email}
-        values |= {"permit": "no", "permit_from": "2026-05-01", "permit_note": f"Ik ben nr. {self.number} 🙂"}
+        values |= {
+            "permit": "no",
+            "permit_from": "2026-05-01",
+            "permit_note": f"Ik ben nr. {self.number} 🙂",
+        }
         if self.number % 3 == 0:
             values["cv"] = "cv.pdf"
         return values | {"privacy_consent": "1"}
@@ -123,8 +129,9 @@ def open_vacancies(count: int) -> Site:
 
 @dataclass
 class Applicants:
-    """`count` submissions by `clients` threads to the server at `port`. `references` has those that got a
-    201, by number; `statuses` counts the responses, 0 is a lost connection."""
+    """`count` submissions by `clients` threads to the server at `port`. `references` has those that
+    got a 201, by number; `statuses` counts the responses, 0 is a lost connection.
+    """
 
     port: int
     count: int
@@ -141,7 +148,9 @@ class Applicants:
         self._numbers = itertools.count(self.first)
         self._lock = threading.Lock()
         self._end = time.monotonic() + self.within
-        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(self.clients)]
+        self._threads = [
+            threading.Thread(target=self._run, daemon=True) for _ in range(self.clients)
+        ]
         for thread in self._threads:
             thread.start()
 

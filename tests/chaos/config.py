@@ -1,4 +1,6 @@
-"""Settings of the chaos harness: the site's environment, accounts, and the staleness that is tolerated."""
+"""Settings of the chaos harness:
+the site's environment, accounts, and the staleness that is tolerated.
+"""
 
 BASE = "http://jobs.test"  # PUBLIC_BASE_URL: all nodes return the same links
 MAX_STALENESS = 6.0  # seconds: the lag limit of deploy/cluster/haproxy.cfg, and its checks

@@ -13,7 +13,9 @@ POOL = 40  # vacancies that the writer publishes and unpublishes
 
 
 def set_up(env: dict[str, str]) -> None:
-    """Configure Django in this process with `env`, and without variables that name other servers."""
+    """Configure Django in this process with `env`, and without variables that
+    name other servers.
+    """
     os.chdir(ROOT)
     for name in ("REPLICA_URL", "CACHE_URL", "DATABASE_POOL", "DEBUG", "JOBSITE_SERVES"):
         os.environ.pop(name, None)
@@ -24,9 +26,10 @@ def set_up(env: dict[str, str]) -> None:
 
 
 def fill(env: dict[str, str], count: int) -> tuple[str, Site]:
-    """Configure Django for the primary alone and create content: `count` vacancies unless there are some, a
-    form, a recruiter, an applicant, and vacancies that take applications. Return the token of the applicant,
-    and those vacancies."""
+    """Configure Django for the primary alone and create content: `count` vacancies unless there are
+    some, a form, a recruiter, an applicant, and vacancies that take applications. Return the token
+    of the applicant, and those vacancies.
+    """
     set_up(env)
     from django.contrib.auth.models import User
     from django.core.management import call_command
@@ -70,15 +73,18 @@ def make_form() -> None:
 
 
 def pool() -> list[int]:
-    """Return the ids of POOL external vacancies that are not published and have no dates. Creates them if
-    there are too few."""
+    """Return the ids of POOL external vacancies that are not published and have no dates. Creates
+    them if there are too few.
+    """
     from django.utils import timezone
 
     from vacancies.models import Vacancy
     from vacancies.operations import publication
 
     external = Vacancy.objects.external().exclude(description="")
-    offline = external.filter(status__in=["draft", "unpublished"], publish_until=None, head_recruiter__gt=0)
+    offline = external.filter(
+        status__in=["draft", "unpublished"], publish_until=None, head_recruiter__gt=0
+    )
     pks = list(offline.filter(brand__gt=0).order_by("pk").values_list("pk", flat=True)[:POOL])
     now = timezone.now()
     for vacancy in external.published(at=now).newest_first()[: POOL - len(pks)]:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 class Disk:
-    """A folder on a tmpfs; without the permission to mount one, a folder that becomes unwritable instead."""
+    """A folder on a tmpfs; without the permission to mount one, a folder that becomes unwritable
+    instead.
+    """
 
     def __init__(self, folder: Path, stack: ExitStack, megabytes: int) -> None:
         self.root, self.ballast = folder / "private", folder / "ballast"

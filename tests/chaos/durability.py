@@ -1,7 +1,7 @@
 """Durability tests: writers are killed, or their database is.
 
-Afterwards every acknowledged write is there, no transaction is there in part, and SQLite never reported
-"database is locked".
+Afterwards every acknowledged write is there, no transaction is there in part, and SQLite never
+reported "database is locked".
 """
 
 import json
@@ -25,8 +25,13 @@ from tests.chaos.recruiter import Recruiter
 from tests.chaos.site import Site
 from tests.servers import ROOT
 
-PATHS = ["/v1/vacancies", "/v1/vacancies?page[number]=2", "/v1/vacancies/hot", "/v0.1/vacancies",
-         "/v1/filters"]  # fmt: skip
+PATHS = [
+    "/v1/vacancies",
+    "/v1/vacancies?page[number]=2",
+    "/v1/vacancies/hot",
+    "/v0.1/vacancies",
+    "/v1/filters",
+]
 COMMAND = (sys.executable, "-m", "tests.chaos.durability_writer")
 
 
@@ -45,9 +50,13 @@ class Writers(threading.Thread):
     def __init__(self, env: dict[str, str], writers: int) -> None:
         super().__init__(daemon=True)
         self.process = subprocess.Popen(
-            [*COMMAND, "write", str(writers)], cwd=ROOT, env=os.environ | env, stdout=subprocess.PIPE,
-            text=True, start_new_session=True,
-        )  # fmt: skip
+            [*COMMAND, "write", str(writers)],
+            cwd=ROOT,
+            env=os.environ | env,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
         self.pids: dict[int, int] = {}  # by the number of the writer
         self.acknowledged: dict[int, int] = {}
         self.saved = 0
@@ -104,10 +113,13 @@ class Writers(threading.Thread):
 
 
 class PlainReader(threading.Thread):
-    """Reads `paths`, and records each response under the step in which its request began. A response is right
-    if its parts fit together."""
+    """Reads `paths`, and records each response under the step in which its request began. A
+    response is right if its parts fit together.
+    """
 
-    def __init__(self, port: int, paths: list[str], step: list[str], ended: threading.Event) -> None:
+    def __init__(
+        self, port: int, paths: list[str], step: list[str], ended: threading.Event
+    ) -> None:
         super().__init__(daemon=True)
         self.port, self.paths, self.step, self.ended = port, paths, step, ended
         self.took: dict[str, list[float]] = defaultdict(list)
@@ -149,8 +161,11 @@ def writing(env: dict[str, str], writers: int) -> Iterator[Writers]:
 
 def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[str]]:
     """Kill one of four writers after another, beside a site with readers and a recruiter."""
-    env = ENV | {"DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}", "WEB_CONCURRENCY": "1",
-                     "STATIC_ROOT": str(folder / "static")}  # fmt: skip
+    env = ENV | {
+        "DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}",
+        "WEB_CONCURRENCY": "1",
+        "STATIC_ROOT": str(folder / "static"),
+    }
     servers.copy_template(folder / "site.sqlite3")
     pks = json.loads(call(env, "set-up"))
     node = servers.Gunicorn(folder / "sqlite_node", env)
@@ -178,10 +193,17 @@ def sqlite(folder: Path, seconds: float, kills: int) -> tuple[list[Any], list[st
     locked = made.errors + [text for _, text in recruiter.failed + recruiter.unavailable]
     saves = f"{made.saved + recruiter.saved} ({len(locked)} failed)"
     cells = [
-        f"SQLite: 4 writers, killed -9 {kills} times, 2 readers, a recruiter", len(took), len(failed), 0,
-        len(wrong), f"{1000 * max([0.0, *took]):.0f}", "-", saves, "-",
+        f"SQLite: 4 writers, killed -9 {kills} times, 2 readers, a recruiter",
+        len(took),
+        len(failed),
+        0,
+        len(wrong),
+        f"{1000 * max([0.0, *took]):.0f}",
+        "-",
+        saves,
+        "-",
         "G17, G18: 0 times locked, integrity ok, 0 lost",
-    ]  # fmt: skip
+    ]
     return cells, wrong + failed + locked
 
 
@@ -193,5 +215,19 @@ def postgresql(site: Site, kills: int) -> tuple[list[Any], list[str]]:
             site.primary.crash()
             site.primary.start()
     wrong = made.violations(site.env)
-    title, saves = f"PostgreSQL killed -9, {kills} times", f"{made.saved} ({len(made.errors)} failed)"
-    return [title, "-", "-", "-", len(wrong), "-", "-", saves, "-", "G18: integrity ok, 0 lost"], wrong
+    title, saves = (
+        f"PostgreSQL killed -9, {kills} times",
+        f"{made.saved} ({len(made.errors)} failed)",
+    )
+    return [
+        title,
+        "-",
+        "-",
+        "-",
+        len(wrong),
+        "-",
+        "-",
+        saves,
+        "-",
+        "G18: integrity ok, 0 lost",
+    ], wrong

@@ -1,4 +1,5 @@
-"""Processes that write until they are killed, and print what was committed. Killed ones are replaced.
+"""Processes that write until they are killed, and print what was committed. Killed ones are
+replaced.
 
     python -m tests.chaos.durability_writer set-up          create vacancies and a recruiter
     python -m tests.chaos.durability_writer write WRITERS   each writes to ten vacancies of its own
@@ -46,7 +47,9 @@ def write(writer: int) -> None:
     while True:
         number += 1
         try:
-            pks = Vacancy.objects.order_by("pk").values_list("pk", flat=True)[10 * writer : 10 * writer + 10]
+            pks = Vacancy.objects.order_by("pk").values_list("pk", flat=True)[
+                10 * writer : 10 * writer + 10
+            ]
             with transaction.atomic():
                 vacancy = Vacancy.objects.select_for_update().get(pk=pks[number % 10])
                 title, _, last = vacancy.title.partition(MARK)
@@ -84,10 +87,14 @@ def read() -> None:
     partial = [
         vacancy.pk
         for vacancy in Vacancy.objects.filter(title__contains=MARK).prefetch_related("choices")
-        if any(link.position != int(vacancy.title.partition(MARK)[2]) for link in vacancy.choices.all())
+        if any(
+            link.position != int(vacancy.title.partition(MARK)[2]) for link in vacancy.choices.all()
+        )
     ]
     path = "/v1/vacancies"
-    expected = sorted((each.pk, each.title) for each in vacancies if oracle.is_listed(path, each, now))
+    expected = sorted(
+        (each.pk, each.title) for each in vacancies if oracle.is_listed(path, each, now)
+    )
     shown, page = [], 1
     while page:
         query = {"fields": "id,title", "page[size]": 100, "page[number]": page}

@@ -1,11 +1,12 @@
-"""Emails about interviews while everything fails: none is sent twice, lost, or sent after a cancellation.
+"""Emails about interviews while everything fails: none is sent twice, lost, or sent after a
+cancellation.
 
     python -m tests.chaos.interview_mail --kills 50 --movers 8 [--database postgresql]
 
-Recruiters schedule interviews, change those of each other (time, place, people) and cancel them, or the
-applicant withdraws, until the dispatchers were killed so often. In the end, the calendar of each recipient,
-which keeps the highest sequence, has to show the interview as it is. Exit code 1: it does not, or an email
-was sent twice, is missing, or invites again after the cancellation.
+Recruiters schedule interviews, change those of each other (time, place, people) and cancel them, or
+the applicant withdraws, until the dispatchers were killed so often. In the end, the calendar of
+each recipient, which keeps the highest sequence, has to show the interview as it is. Exit code 1:
+it does not, or an email was sent twice, is missing, or invites again after the cancellation.
 """
 
 import random
@@ -35,10 +36,14 @@ def entry_of(calendar: str) -> tuple[str, Entry]:
 
 
 def calendar_mistakes(
-    arrived: dict[Key, list[Entry]], stored: list[tuple[Key, Entry, str, str]], wanted: dict[Key, int]
+    arrived: dict[Key, list[Entry]],
+    stored: list[tuple[Key, Entry, str, str]],
+    wanted: dict[Key, int],
 ) -> list[str]:
-    """Return what is wrong, one line per recipient of an interview. `arrived` are in order; `stored` are
-    emails with state and error; `wanted` has the sequence of who takes part, unless it is cancelled."""
+    """Return what is wrong, one line per recipient of an interview. `arrived` are in order;
+    `stored` are emails with state and error; `wanted` has the sequence of who takes part, unless it
+    is cancelled.
+    """
     found = []
     states: dict[Key, dict[Entry, tuple[str, str]]] = defaultdict(dict)
     for key, entry, state, error in stored:
@@ -49,12 +54,18 @@ def calendar_mistakes(
             found.append(f"{key}: {entry} is {state}: {error}")
     for key in {*arrived, *states, *wanted}:
         entries = arrived.get(key, [])
-        found += [f"{key}: {entry} arrived {n} times" for entry, n in Counter(entries).items() if n > 1]
+        found += [
+            f"{key}: {entry} arrived {n} times" for entry, n in Counter(entries).items() if n > 1
+        ]
         requests = [sequence for method, sequence in entries if method == "REQUEST"]
         if requests != sorted(requests):
             found.append(f"{key}: an old time followed a new one: {entries}")
         newest = entries.index(max(entries, key=_sequence)) if entries else 0
-        if key not in wanted and "CANCEL" in dict(entries[newest:]) and "REQUEST" in dict(entries[newest:]):
+        if (
+            key not in wanted
+            and "CANCEL" in dict(entries[newest:])
+            and "REQUEST" in dict(entries[newest:])
+        ):
             found.append(f"{key}: invited after the cancellation: {entries}")
         last = max([*entries, *states[key]], key=_sequence, default=("CANCEL", 0))
         if (last[1] if last[0] == "REQUEST" else None) != wanted.get(key):
@@ -93,12 +104,19 @@ class Schedulers(Movers):
 
         names = {"email": address, "email_folded": address, "language": "en", "given_name": "Mia"}
         at = timezone.now() - timedelta(hours=1)
-        application = self._again(lambda: create_application(user=None, vacancy=self.vacancy, at=at, **names))
+        application = self._again(
+            lambda: create_application(user=None, vacancy=self.vacancy, at=at, **names)
+        )
         start = timezone.now().replace(microsecond=0) + 30 * DAY
         entry = HistoryEntry(
-            application_id=application.pk, name="Talk", planned_at=start, ends_at=start + DAY / 24,
-            zone="Europe/Brussels", uid=secrets.token_hex(16), created_at=at,
-        )  # fmt: skip
+            application_id=application.pk,
+            name="Talk",
+            planned_at=start,
+            ends_at=start + DAY / 24,
+            zone="Europe/Brussels",
+            uid=secrets.token_hex(16),
+            created_at=at,
+        )
         self._again(lambda: self._save(entry, None, dice.sample(self.colleagues, 2)))
         self.moved[address] = (kind, timezone.now())
         self.scheduled.append(entry.pk)
@@ -119,7 +137,9 @@ class Schedulers(Movers):
         if entry is None:
             return
         seen = entry.updated_at
-        colleagues = [each.user for each in entry.participants.exclude(user=None).select_related("user")]
+        colleagues = [
+            each.user for each in entry.participants.exclude(user=None).select_related("user")
+        ]
         match dice.choice(("time", "time", "place", "people", "people", "cancel")):
             case "time":
                 moved = timedelta(minutes=dice.randrange(1, 600))
@@ -136,11 +156,17 @@ class Schedulers(Movers):
     def _save(self, entry: Any, seen: Any, colleagues: list[Any]) -> None:
         from django.utils import timezone
 
-        from applications.operations.interviews import InterviewChangedError, InterviewPlan, save_interview
+        from applications.operations.interviews import (
+            InterviewChangedError,
+            InterviewPlan,
+            save_interview,
+        )
 
         try:
             save_interview(
-                InterviewPlan(entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen),
+                InterviewPlan(
+                    entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen
+                ),
                 author=None,
                 at=timezone.now(),
             )
@@ -165,7 +191,9 @@ class Schedulers(Movers):
                 uid, entry = entry_of(part.get_content())
                 arrived[str(email["To"]), uid].append(entry)
         stored = []
-        emails = Message.objects.exclude(calendar="").values_list("to", "calendar", "state", "error")
+        emails = Message.objects.exclude(calendar="").values_list(
+            "to", "calendar", "state", "error"
+        )
         for to, calendar, state, error in emails:
             uid, entry = entry_of(calendar)
             stored.append(((to, uid), entry, state, error))

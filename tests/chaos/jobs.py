@@ -2,10 +2,11 @@
 
     python -m tests.chaos.jobs [--database postgresql] [--seconds 60]
 
-An email is queued every half a second. Prints how many were sent in each case, the longest wait, and what the
-metric, the check and the start page tell. On SQLite, a lock is one of the whole database: emails wait for its
-end. Failures that last ten minutes are told: the stored times are moved back. Exit code 1: an email was not
-sent, waited for more than 10 s while it could be sent, or something was not told, or without a reason.
+An email is queued every half a second. Prints how many were sent in each case, the longest wait,
+and what the metric, the check and the start page tell. On SQLite, a lock is one of the whole
+database: emails wait for its end. Failures that last ten minutes are told: the stored times are
+moved back. Exit code 1: an email was not sent, waited for more than 10 s while it could be sent, or
+something was not told, or without a reason.
 """
 
 import os
@@ -83,7 +84,10 @@ class Run:
             at = timezone.now()
             if case != "the database is locked":  # or it could not be queued
                 queue(
-                    Email(kind=Message.Kind.RECEIPT, to=to, language="en", subject="Hello", body="x"), at=at
+                    Email(
+                        kind=Message.Kind.RECEIPT, to=to, language="en", subject="Hello", body="x"
+                    ),
+                    at=at,
                 )
                 times[to] = time.time()
                 self.count += 1
@@ -96,7 +100,9 @@ class Run:
         self.rows.append((case, f"{len(sent)} of {len(times)}", f"{wait:.1f}", *self.told()))
 
     def told(self) -> tuple[str, str, str]:
-        """Return the number of late jobs in the metric, and the texts of the check and the start page."""
+        """Return the number of late jobs in the metric, and the texts of the check and the start
+        page.
+        """
         from django.contrib.auth import get_user_model
 
         from applications.metrics import collect
@@ -106,7 +112,11 @@ class Run:
         [ages] = [each for each in collect() if each.name == "jobsite_job_age_seconds"]
         late = [sample for sample in ages.samples if sample.value > LATE_AFTER.total_seconds()]
         user = get_user_model().objects.get(username="admin")
-        return str(len(late)), " ".join(each.msg for each in jobs_complete()), " ".join(problems(user))
+        return (
+            str(len(late)),
+            " ".join(each.msg for each in jobs_complete()),
+            " ".join(problems(user)),
+        )
 
 
 def lock(database: str, seconds: float) -> None:
@@ -128,7 +138,9 @@ def measure(run: Run, database: str, seconds: float) -> None:
     from jobsite.models import JobRun
 
     def age(**names: str) -> None:
-        JobRun.objects.filter(**names).update(completed_at=F("completed_at") - timedelta(minutes=11))
+        JobRun.objects.filter(**names).update(
+            completed_at=F("completed_at") - timedelta(minutes=11)
+        )
 
     get_user_model().objects.create_superuser("admin")
     run.start()
@@ -137,7 +149,9 @@ def measure(run: Run, database: str, seconds: float) -> None:
     thread = threading.Thread(target=lock, args=(database, seconds))
     thread.start()
     time.sleep(1)
-    run.send("a table is locked" if database == "postgresql" else "the database is locked", seconds - 1)
+    run.send(
+        "a table is locked" if database == "postgresql" else "the database is locked", seconds - 1
+    )
     thread.join()
     run.send("after the lock", 5)
     run.stop()
@@ -162,7 +176,12 @@ def main() -> int:
         if arguments.database == "postgresql":
             url = stack.enter_context(Postgres(path / "postgres")).url
         server = stack.enter_context(MailServer())
-        os.environ |= {"DATABASE_URL": url, "EMAIL_URL": server.url, "DEBUG": "on", "LOG_FORMAT": "json"}
+        os.environ |= {
+            "DATABASE_URL": url,
+            "EMAIL_URL": server.url,
+            "DEBUG": "on",
+            "LOG_FORMAT": "json",
+        }
         import tests.chaos.set_up  # noqa: F401
 
         # isort: split
@@ -175,7 +194,11 @@ def main() -> int:
         stack.callback(run.stop)
         measure(run, arguments.database, arguments.seconds)
         print(table(HEAD, run.rows))
-        lines = [line for line in log_path.read_text().splitlines() if "WARNING" in line or "ERROR" in line]
+        lines = [
+            line
+            for line in log_path.read_text().splitlines()
+            if "WARNING" in line or "ERROR" in line
+        ]
         print(f"{len(lines)} warnings and errors in the log, such as:", *lines[:5], sep="\n")
     return int(bool(mistakes(run.rows)))
 

@@ -2,10 +2,10 @@
 
     python -m tests.chaos.mail --emails 1000 [--database postgresql] [--seconds-between-kills 6]
 
-Two dispatchers run, as on two nodes. One of them is killed every few seconds, the mail server stops for a few
-seconds now and then, and PostgreSQL restarts. The mail server refuses some recipients for now or for good,
-loses connections, and is slow. Times between attempts are shorter (mail_dispatcher.py). Exit code 1: an email
-was sent twice, lost, or has the wrong state.
+Two dispatchers run, as on two nodes. One of them is killed every few seconds, the mail server stops
+for a few seconds now and then, and PostgreSQL restarts. The mail server refuses some recipients for
+now or for good, loses connections, and is slow. Times between attempts are shorter
+(mail_dispatcher.py). Exit code 1: an email was sent twice, lost, or has the wrong state.
 """
 
 import argparse
@@ -34,7 +34,9 @@ END = 900.0  # seconds after which the run is given up
 def addresses(count: int, dice: random.Random) -> list[str]:
     kinds = [kind for kind, share in FAULTS.items() for _ in range(share)]
     kinds += [""] * (100 - len(kinds))
-    return [f"{kind}-{n}@example.org".lstrip("-") for n in range(count) for kind in [dice.choice(kinds)]]
+    return [
+        f"{kind}-{n}@example.org".lstrip("-") for n in range(count) for kind in [dice.choice(kinds)]
+    ]
 
 
 class Run:
@@ -49,7 +51,12 @@ class Run:
         if arguments.database == "postgresql":
             self.postgres = stack.enter_context(Postgres(path / "postgres"))
         url = self.postgres.url if self.postgres else f"sqlite:///{path}/mail.sqlite3"
-        self.env = {"DATABASE_URL": url, "EMAIL_URL": self.mail.url, "DEBUG": "on", "LOG_FORMAT": "json"}
+        self.env = {
+            "DATABASE_URL": url,
+            "EMAIL_URL": self.mail.url,
+            "DEBUG": "on",
+            "LOG_FORMAT": "json",
+        }
         self.nodes: list[subprocess.Popen] = []
         self.done: Counter[str] = Counter()
         self.started_at = time.monotonic()
@@ -136,7 +143,12 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
     call_command("migrate", verbosity=0)
     at = timezone.now()
     for to in addresses(arguments.emails, run.dice):
-        queue(Email(kind=Message.Kind.RECEIPT, to=to, language="en", subject="Hello", body=f"To {to}"), at=at)
+        queue(
+            Email(
+                kind=Message.Kind.RECEIPT, to=to, language="en", subject="Hello", body=f"To {to}"
+            ),
+            at=at,
+        )
     started_at = run.started_at = time.monotonic()
 
     def waiting() -> int:

@@ -1,5 +1,6 @@
-"""`manage.py deliver` for `tests.chaos.mail`: a minute between two attempts becomes a second, and the
-clock can be ahead."""
+"""`manage.py deliver` for `tests.chaos.mail`: a minute between two attempts becomes a second, and
+the clock can be ahead.
+"""
 
 import sys
 from datetime import timedelta
@@ -11,7 +12,8 @@ import tests.chaos.set_up  # noqa: F401
 from django.core.management import execute_from_command_line
 from django.utils import timezone
 
-if ahead := timedelta(seconds=float(sys.argv[2])):  # before the jobs are imported, which take the clock
+# Before the jobs are imported, which take the clock.
+if ahead := timedelta(seconds=float(sys.argv[2])):
     now = timezone.now
     timezone.now = lambda: now() + ahead
 

@@ -1,8 +1,8 @@
 """The test oracle: which vacancies each list of the interface holds, in which order, on which page.
 
-Written from the specification (docs/decisions.md #1, #2, #15 and #19) in plain Python. It imports nothing of
-the product, so that it cannot repeat a mistake of the product. The tests of the lists, the chaos harness, the
-stress test and the hostile requests use it.
+Written from the specification (docs/decisions.md #1, #2, #15 and #19) in plain Python. It imports
+nothing of the product, so that it cannot repeat a mistake of the product. The tests of the lists,
+the chaos harness, the stress test and the hostile requests use it.
 """
 
 import html
@@ -15,8 +15,9 @@ from urllib.parse import quote, urlencode
 
 
 class Vacancy(Protocol):
-    """What the oracle needs to know of a vacancy: a model instance or a named tuple of FIELDS. The two times
-    may be datetimes or seconds; `publish_until` is None for no end."""
+    """What the oracle needs to know of a vacancy: a model instance or a named tuple of FIELDS. The
+    two times may be datetimes or seconds; `publish_until` is None for no end.
+    """
 
     status: Any
     audience: Any
@@ -37,7 +38,9 @@ class ListRule:
 
     def admits(self, vacancy: Vacancy) -> bool:
         """Whether the list holds `vacancy` while it is published."""
-        return vacancy.audience in (self.audience, "both") and bool(vacancy.is_hot or not self.is_hot)
+        return vacancy.audience in (self.audience, "both") and bool(
+            vacancy.is_hot or not self.is_hot
+        )
 
 
 LISTS = {
@@ -56,8 +59,9 @@ INTERNAL_LISTS = tuple(path for path, rule in LISTS.items() if rule.audience == 
 
 
 def is_published(vacancy: Vacancy, start: Any, end: Any = None) -> bool | None:
-    """Whether `vacancy` is published from `start` to `end` (at the time `start` if None). Returns None if
-    that changes in between: then a response of that time may show it or not."""
+    """Whether `vacancy` is published from `start` to `end` (at the time `start` if None). Returns
+    None if that changes in between: then a response of that time may show it or not.
+    """
     end = start if end is None else end
     if vacancy.status != "published" or vacancy.publish_from is None or vacancy.publish_from > end:
         return False
@@ -68,13 +72,19 @@ def is_published(vacancy: Vacancy, start: Any, end: Any = None) -> bool | None:
 
 
 def is_listed(path: str, vacancy: Vacancy, start: Any, end: Any = None) -> bool | None:
-    """Whether the list at `path` holds `vacancy` from `start` to `end`; None as in `is_published`."""
+    """Whether the list at `path` holds `vacancy` from `start` to `end`;
+    None as in `is_published`.
+    """
     return LISTS[path].admits(vacancy) and is_published(vacancy, start, end)
 
 
 def matches(texts: Iterable[str | None], search: str) -> bool:
-    """Whether every word of `search` occurs in the visible part of `texts`, ignoring case and accents."""
-    visible = _folded("\n".join(html.unescape(re.sub(r"<[^>]*>", " ", text or "")) for text in texts))
+    """Whether every word of `search` occurs in the visible part of `texts`, ignoring case and
+    accents.
+    """
+    visible = _folded(
+        "\n".join(html.unescape(re.sub(r"<[^>]*>", " ", text or "")) for text in texts)
+    )
     return all(word in visible for word in _folded(search).split())
 
 
@@ -109,14 +119,22 @@ def links_and_meta(
     """The `links` and `meta` of a page of a list with `total` items, on the site at `base`."""
     items, last = places(size, number, total), max(1, -(-total // size))
     numbers = {
-        "first": 1, "last": last, "prev": min(number - 1, last) or None,
+        "first": 1,
+        "last": last,
+        "prev": min(number - 1, last) or None,
         "next": number + 1 if number < last else None,
-    }  # fmt: skip
+    }
     links = {
-        name: base + address(path, query, size, each) if each else None for name, each in numbers.items()
+        name: base + address(path, query, size, each) if each else None
+        for name, each in numbers.items()
     }
     meta = {
-        "current_page": number, "from": items[0] + 1 if items else None, "last_page": last,
-        "path": base + path, "per_page": size, "to": items[-1] + 1 if items else None, "total": total,
-    }  # fmt: skip
+        "current_page": number,
+        "from": items[0] + 1 if items else None,
+        "last_page": last,
+        "path": base + path,
+        "per_page": size,
+        "to": items[-1] + 1 if items else None,
+        "total": total,
+    }
     return links, meta

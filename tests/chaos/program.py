@@ -9,12 +9,17 @@ from typing import Any
 
 
 def parser(doc: str | None, *options: str) -> argparse.ArgumentParser:
-    """Return a parser with the docstring of the program and these of its options; SIGTERM then stops what the
-    program has started."""
+    """Return a parser with the docstring of the program and these of its options; SIGTERM then
+    stops what the program has started.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     if "logs" in options:
-        made.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs of the servers here")
+        made.add_argument(
+            "--logs", type=Path, metavar="FOLDER", help="keep the logs of the servers here"
+        )
     if "database" in options:
         made.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     if "only" in options:

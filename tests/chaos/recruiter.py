@@ -63,8 +63,8 @@ class Recruiter(threading.Thread):
         super().__init__(daemon=True)
         self.port, self.pks, self.ended = port, pks, ended
         self.cookies: dict[str, str] = {}
-        # By id: the title of the last save that was acknowledged, then those of attempts since. An attempt
-        # without an answer may be committed, even later.
+        # By id: the title of the last save that was acknowledged, then those of attempts since. An
+        # attempt without an answer may be committed, even later.
         self.titles: dict[int, list[str]] = {pk: [] for pk in pks}
         self.overwritten: list[str] = []  # acknowledged saves that a later form did not show
         self.saved_at: list[float] = []
@@ -76,7 +76,10 @@ class Recruiter(threading.Thread):
         status, _, page = self.request("/admin/login/")
         if status == 302:  # another node sent us here, and this one knows the session
             return
-        fields = dict(FormParser("login-form", page).values) | {"username": RECRUITER, "password": PASSWORD}
+        fields = dict(FormParser("login-form", page).values) | {
+            "username": RECRUITER,
+            "password": PASSWORD,
+        }
         status, _, page = self.request("/admin/login/", list(fields.items()))
         assert status == 302, f"not signed in: {status} {page[-400:]}"
 
@@ -113,7 +116,10 @@ class Recruiter(threading.Thread):
                         self.titles[pk] = []
                     title = f"{before.partition(' *')[0]} *{number}"
                     self.titles[pk] = [*(self.titles[pk] or [before]), title]
-                    form = [*((name, value) for name, value in form if name != "title"), ("title", title)]
+                    form = [
+                        *((name, value) for name, value in form if name != "title"),
+                        ("title", title),
+                    ]
                     status, headers, page = self.request(path, [*form, ("_save", "Save")])
                     if status == 302:
                         self.saved_at.append(time.monotonic())
@@ -132,7 +138,9 @@ class Recruiter(threading.Thread):
         return len(self.saved_at)
 
     def lost(self, found: dict[int, str]) -> list[str]:
-        """Acknowledged saves that are not among the titles `found`, of the database or of a form."""
+        """Acknowledged saves that are not among the titles `found`, of the
+        database or of a form.
+        """
         return [
             f"saved {self.titles[pk][0]!r}, found {title!r}"
             for pk, title in found.items()

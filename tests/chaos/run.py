@@ -1,4 +1,6 @@
-"""Runs a scenario against a site or a cluster under traffic and compares the outcome with the goal."""
+"""Runs a scenario against a site or a cluster under traffic and compares
+the outcome with the goal.
+"""
 
 import json
 import random
@@ -35,7 +37,8 @@ class Scenario:
     least: int = 0  # requests; the run lasts until then, three times as long at most
     may_fail: int = 0  # requests whose connection may break
     saves_may_fail: int = 0
-    unavailable: str = ""  # which requests may get 503 with Retry-After: "", "private" ones or "all"
+    # Which requests may get 503 with Retry-After: "", "private" ones or "all".
+    unavailable: str = ""
     slowest: float = 30.0  # seconds for a response; far more than on an idle machine
     recovery: str = ""  # the action after which the site recovers,
     recovers_within: float = 10.0  # in these seconds
@@ -78,7 +81,9 @@ class Result:
 
     @property
     def submissions(self) -> str:
-        """How many got a 201, how many of these are not stored with their file, and how many got a 503."""
+        """How many got a 201, how many of these are not stored with their file, and how many got a
+        503.
+        """
         missing = sum(text.startswith("submission ") for text in self.found)
         if not self.applicants:
             return "-"
@@ -94,7 +99,11 @@ class Result:
         # Without time limits: a replica that gets no CPU for seconds is rightly not used.
         if goal.unavailable != "all" and (is_timed or not goal.unavailable):
             private = "/v1/user/" if goal.unavailable else "nothing"
-            found += [f"503: {path}" for _, path in self.all("unavailable") if not path.startswith(private)]
+            found += [
+                f"503: {path}"
+                for _, path in self.all("unavailable")
+                if not path.startswith(private)
+            ]
         slowest, recovered = max([0.0, *self.all("took")]), self.recovered_after or 0.0
         if is_timed and slowest > goal.slowest:
             found.append(f"a response took {slowest:.1f} s")
@@ -114,25 +123,50 @@ class Result:
         return [*found, *(f"wrong: {each}" for each in self.wrong)]
 
     HEAD = (
-        "fault", "requests", "failed", "503", "wrong responses", "longest response, ms", "recovered after, s",
-        "saves", "submissions", "writes visible", "goal",
-    )  # fmt: skip
+        "fault",
+        "requests",
+        "failed",
+        "503",
+        "wrong responses",
+        "longest response, ms",
+        "recovered after, s",
+        "saves",
+        "submissions",
+        "writes visible",
+        "goal",
+    )
 
     def cells(self) -> list[Any]:
         recovered, recruiter, writer = self.recovered_after, self.recruiter, self.writer
         saves = "-"
         if recruiter:
             saves = f"{recruiter.saved} ({len(recruiter.failed + recruiter.unavailable)} failed)"
-        took, failed, unavailable = self.all("took"), len(self.all("failed")), len(self.all("unavailable"))
+        took, failed, unavailable = (
+            self.all("took"),
+            len(self.all("failed")),
+            len(self.all("unavailable")),
+        )
         return [
-            self.scenario.title, len(took), failed, unavailable, len(self.wrong),
-            f"{1000 * max([0.0, *took]):.0f}", "-" if recovered is None else f"{recovered:.1f}", saves,
-            self.submissions, len(writer.visible_after) if writer else "-", self.scenario.goal,
-        ]  # fmt: skip
+            self.scenario.title,
+            len(took),
+            failed,
+            unavailable,
+            len(self.wrong),
+            f"{1000 * max([0.0, *took]):.0f}",
+            "-" if recovered is None else f"{recovered:.1f}",
+            saves,
+            self.submissions,
+            len(writer.visible_after) if writer else "-",
+            self.scenario.goal,
+        ]
 
 
 def run(
-    scenario: Scenario, system: System, oracle: VersionedOracle, numbers: Iterator[int], pace: float = 1
+    scenario: Scenario,
+    system: System,
+    oracle: VersionedOracle,
+    numbers: Iterator[int],
+    pace: float = 1,
 ) -> Result:
     """Run the scenario, repair the system, and compare its responses with those of the views."""
     single = scenario.is_single
@@ -192,8 +226,9 @@ def run(
 
 
 def compare_with_views(port: int, oracle: VersionedOracle, paths: list[str]) -> list[str]:
-    """Wait until all nodes show the newest version, then compare some responses with those of Django's views,
-    the reference implementation. Return the differences."""
+    """Wait until all nodes show the newest version, then compare some responses with those of
+    Django's views, the reference implementation. Return the differences.
+    """
     from django.test import Client
 
     first, client = oracle.lists[0], Client(headers={"host": "jobs.test"})
@@ -201,7 +236,9 @@ def compare_with_views(port: int, oracle: VersionedOracle, paths: list[str]) -> 
     def is_current() -> bool:
         start = time.monotonic()
         status, _, body = servers.get(port, first.address(20, 1))
-        return status == 200 and not oracle.check(("page", first, 20, 1), body, start, time.monotonic())
+        return status == 200 and not oracle.check(
+            ("page", first, 20, 1), body, start, time.monotonic()
+        )
 
     try:
         servers.until(lambda: all(is_current() for _ in range(12)), within=60)

@@ -1,11 +1,12 @@
-"""Emails about stages while everything fails: none is sent twice, before its time, or after an undo.
+"""Emails about stages while everything fails: none is sent twice, before its time, or after an
+undo.
 
     python -m tests.chaos.stage_mail --kills 50 --movers 20 [--database postgresql]
 
-Recruiters move applications to a stage with an email, then undo the move, move on, or move again, or the
-applicant withdraws, until the dispatchers were killed so often. The clock of the dispatchers is ahead, so
-that emails are due a few seconds after the move, while it can still be undone. Exit code 1: an email was sent
-twice, too early, after its cause had gone, or is missing.
+Recruiters move applications to a stage with an email, then undo the move, move on, or move again,
+or the applicant withdraws, until the dispatchers were killed so often. The clock of the dispatchers
+is ahead, so that emails are due a few seconds after the move, while it can still be undone. Exit
+code 1: an email was sent twice, too early, after its cause had gone, or is missing.
 """
 
 import argparse
@@ -30,8 +31,9 @@ SUBJECT = "Your interview"
 
 
 def left_over(row: tuple[str, int] | None, then: tuple[str, int] | None) -> str:
-    """Return what is wrong with the email of a move that is undone. `then` and `row` are its state and number
-    of attempts just after the undo and at the end; None: there is no email."""
+    """Return what is wrong with the email of a move that is undone. `then` and `row` are its state
+    and number of attempts just after the undo and at the end; None: there is no email.
+    """
     if then and then[0] == "queued":
         return "waits after its move was undone"
     if row and then is None:
@@ -42,7 +44,9 @@ def left_over(row: tuple[str, int] | None, then: tuple[str, int] | None) -> str:
 
 
 class Movers:
-    """Threads of recruiters. `found` are their mistakes, `then` the emails just after an undo, by address."""
+    """Threads of recruiters. `found` are their mistakes, `then` the emails just after an undo, by
+    address.
+    """
 
     ahead = DAY - timedelta(seconds=DUE_AFTER)  # the clock of the dispatchers
     kinds: tuple[str, ...] = KINDS
@@ -69,7 +73,9 @@ class Movers:
         self.vacancy = make_vacancy()
         self.other = make_stage("Moved on", embargo_days=1)
         self.stage = make_stage("With an email", embargo_days=1)
-        self.stage.email = MailTemplate.objects.create(name="Invitation", subject_en=SUBJECT, body_en="Hello")
+        self.stage.email = MailTemplate.objects.create(
+            name="Invitation", subject_en=SUBJECT, body_en="Hello"
+        )
         self.stage.email_after_hours = 0
         self.stage.save()
 
@@ -105,11 +111,19 @@ class Movers:
         from django.utils import timezone
 
         from applications.models import Application
-        from applications.operations import Move, create_application, move, undo_moves, withdraw_application
+        from applications.operations import (
+            Move,
+            create_application,
+            move,
+            undo_moves,
+            withdraw_application,
+        )
 
         names = {"email": address, "email_folded": address, "language": "en", "given_name": "Mia"}
         at = timezone.now() - timedelta(hours=1)
-        application = self._again(lambda: create_application(user=None, vacancy=self.vacancy, at=at, **names))
+        application = self._again(
+            lambda: create_application(user=None, vacancy=self.vacancy, at=at, **names)
+        )
         row = Application.objects.filter(pk=application.pk)
 
         def to(stage: Any) -> None:
@@ -182,7 +196,10 @@ def deliver(arguments: argparse.Namespace, run: Run, movers: Movers) -> int:
     for thread in movers.threads:
         thread.join()
     connection.close()  # it is of before a restart
-    while Message.objects.filter(state__in=Message.WAITING).exists() and time.monotonic() - started_at < END:
+    while (
+        Message.objects.filter(state__in=Message.WAITING).exists()
+        and time.monotonic() - started_at < END
+    ):
         run.keep_two()
         time.sleep(1)
     found = [*movers.found, *movers.wrong(run)]

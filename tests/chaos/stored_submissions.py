@@ -26,12 +26,18 @@ def mistakes(applicants: Applicants) -> Iterator[str]:
         row, sent = stored.get(reference), applicants.site.application(number)
         if row is None:
             yield f"{number}: lost after its 201"
-        elif (row.email, row.vacancy_id, row.submission.values) != (sent.email, sent.vacancy, sent.values):
+        elif (row.email, row.vacancy_id, row.submission.values) != (
+            sent.email,
+            sent.vacancy,
+            sent.values,
+        ):
             yield f"{number}: stored with other values"
     for reference, row in stored.items():
         if (row.receipts, row.stages, row.keys) != (1, 1, 1):
             yield f"{reference}: {row.receipts} receipts, {row.stages} stages, {row.keys} keys"
-    yield from (f"{email}: stored {n} times" for email, n in Counter(r.email for r in rows).items() if n > 1)
+    yield from (
+        f"{email}: stored {n} times" for email, n in Counter(r.email for r in rows).items() if n > 1
+    )
     yield from _files(applicants)
 
 

@@ -2,10 +2,11 @@
 
     python -m tests.chaos.submissions --submissions 10000 --clients 50 [--database postgresql]
 
-Clients submit with an Idempotency-Key, every third one with a file, and repeat a request after a 409, 5xx or
-a lost connection. Meanwhile gunicorn's workers and the whole of gunicorn are killed, PostgreSQL restarts
-without a checkpoint, and the disk of PRIVATE_ROOT fills up (a tmpfs; without the permission to mount one, the
-folder becomes unwritable instead). Exit code 1: something was lost, stored twice, or has the wrong state.
+Clients submit with an Idempotency-Key, every third one with a file, and repeat a request after a
+409, 5xx or a lost connection. Meanwhile gunicorn's workers and the whole of gunicorn are killed,
+PostgreSQL restarts without a checkpoint, and the disk of PRIVATE_ROOT fills up (a tmpfs; without
+the permission to mount one, the folder becomes unwritable instead). Exit code 1: something was
+lost, stored twice, or has the wrong state.
 """
 
 import argparse
@@ -90,7 +91,9 @@ def submit(arguments: argparse.Namespace, run: Run, stack: ExitStack) -> int:
     revision = read_state()
     connection.close()
     stack.enter_context(run.server)
-    applicants = Applicants(run.server.port, arguments.submissions, arguments.clients, site, within=END)
+    applicants = Applicants(
+        run.server.port, arguments.submissions, arguments.clients, site, within=END
+    )
     started_at = time.monotonic()
     applicants.start()
     while not applicants.is_done:
@@ -99,16 +102,26 @@ def submit(arguments: argparse.Namespace, run: Run, stack: ExitStack) -> int:
             time.sleep(0.1)
         if not applicants.is_done:
             run.disturb()
-        print(f"{time.monotonic() - started_at:4.0f} s: {len(applicants.references)}", file=sys.stderr)
+        print(
+            f"{time.monotonic() - started_at:4.0f} s: {len(applicants.references)}", file=sys.stderr
+        )
     seconds = time.monotonic() - started_at
     run.server.stop()
     found = [*applicants.mistakes, *mistakes(applicants)]
     if read_state() != revision:
         found.append(f"the revision rose from {revision} to {read_state()}")
     connection.close()
-    statuses = {status or "connection lost": count for status, count in sorted(applicants.statuses.items())}
-    print(f"{len(applicants.references)} of {arguments.submissions} submissions in {seconds:.0f} s, ", end="")
-    print(f"{arguments.clients} clients, {arguments.database}. Responses: {statuses}. {dict(run.done)}.")
+    statuses = {
+        status or "connection lost": count for status, count in sorted(applicants.statuses.items())
+    }
+    print(
+        f"{len(applicants.references)} of {arguments.submissions} submissions in {seconds:.0f} s, ",
+        end="",
+    )
+    print(
+        f"{arguments.clients} clients, {arguments.database}. Responses: {statuses}. "
+        f"{dict(run.done)}."
+    )
     print(f"{len(found)} mistakes.", *found[:20], sep="\n")
     return bool(found)
 

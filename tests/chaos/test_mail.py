@@ -17,7 +17,11 @@ def test_mistakes_are_named():
         (("a@b.org", "failed", UNKNOWN), 1, []),
         (("a@b.org", "failed", UNKNOWN), 0, []),
         (("550-a@b.org", "failed", "550 no"), 0, []),
-        (("550-a@b.org", "failed", "550 no"), 1, ["550-a@b.org is shown as failed, and was sent: 550 no"]),
+        (
+            ("550-a@b.org", "failed", "550 no"),
+            1,
+            ["550-a@b.org is shown as failed, and was sent: 550 no"],
+        ),
         (("a@b.org", "failed", "550 no"), 0, ["a@b.org failed without a fault: 550 no"]),
         (("a@b.org", "queued", ""), 0, ["a@b.org is queued"]),
     )

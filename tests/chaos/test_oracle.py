@@ -69,7 +69,9 @@ def test_publication_is_from_its_start_until_before_its_end(
 
 def test_links_and_meta_of_pages() -> None:
     def page(number: int, total: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        return oracle.links_and_meta("http://a", "/v1/vacancies", {"sort": "title"}, 10, number, total)
+        return oracle.links_and_meta(
+            "http://a", "/v1/vacancies", {"sort": "title"}, 10, number, total
+        )
 
     def link(number: int) -> str:
         return f"http://a/v1/vacancies?sort=title&page%5Bsize%5D=10&page%5Bnumber%5D={number}"
@@ -77,11 +79,21 @@ def test_links_and_meta_of_pages() -> None:
     assert page(2, 25) == (
         {"first": link(1), "last": link(3), "prev": link(1), "next": link(3)},
         {
-            "current_page": 2, "from": 11, "last_page": 3, "path": "http://a/v1/vacancies",
-            "per_page": 10, "to": 20, "total": 25,
+            "current_page": 2,
+            "from": 11,
+            "last_page": 3,
+            "path": "http://a/v1/vacancies",
+            "per_page": 10,
+            "to": 20,
+            "total": 25,
         },
-    )  # fmt: skip
+    )
     links, meta = page(9, 25)
     assert (links["prev"], links["next"], meta["from"], meta["to"]) == (link(3), None, None, None)
     links, meta = page(1, 0)
-    assert (links["prev"], links["next"], links["last"], meta["last_page"]) == (None, None, link(1), 1)
+    assert (links["prev"], links["next"], links["last"], meta["last_page"]) == (
+        None,
+        None,
+        link(1),
+        1,
+    )

@@ -17,8 +17,9 @@ SAVES = 30
 
 
 class LosingSite(ThreadingHTTPServer):
-    """An admin that acknowledges SAVES saves, and does not store those of `lost`, by number from 0. Answers
-    503 to later ones."""
+    """An admin that acknowledges SAVES saves, and does not store those of `lost`, by number from 0.
+    Answers 503 to later ones.
+    """
 
     def __init__(self, lost: set[int]) -> None:
         super().__init__(("127.0.0.1", free_port()), Handler)
@@ -66,9 +67,13 @@ def ended() -> Iterator[threading.Event]:
 
 
 @pytest.mark.parametrize("lost", [set(), set(range(0, SAVES, 3)), {*range(5, 23), 29}], ids=len)
-def test_each_acknowledged_save_that_is_lost_is_reported(lost: set[int], ended: threading.Event) -> None:
+def test_each_acknowledged_save_that_is_lost_is_reported(
+    lost: set[int], ended: threading.Event
+) -> None:
     with LosingSite(lost) as site:
-        threading.Thread(target=site.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=site.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         recruiter = Recruiter(site.server_port, PKS, ended)
         recruiter.start()
         until(lambda: len(recruiter.unavailable) > len(PKS) or recruiter.failed)

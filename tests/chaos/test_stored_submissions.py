@@ -31,4 +31,6 @@ def test_each_acknowledged_submission_or_file_that_is_lost_is_reported(settings,
     second.delete()
     gone, changed = "lost after its 201", "its file is lost after its 201"
     expected = {0: changed, 1: gone, 2: gone, 3: changed, 4: gone}
-    assert list(lost(applicants)) == [f"submission {number}: {text}" for number, text in expected.items()]
+    assert list(lost(applicants)) == [
+        f"submission {number}: {text}" for number, text in expected.items()
+    ]

@@ -36,8 +36,9 @@ def clock(request: Any, time_machine: Any) -> Any:
 
 @pytest.fixture
 def checker(clock: Any) -> VersionedOracle:
-    """Six vacancies. An applicant applied to the oldest three, of which one is unpublished, as the writers of
-    tests/chaos/durability.py may leave it: so it is in the pool."""
+    """Six vacancies. An applicant applied to the oldest three, of which one is unpublished, as the
+    writers of tests/chaos/durability.py may leave it: so it is in the pool.
+    """
     applicant = User.objects.create_user(APPLICANT)
     for number in range(6):
         moment = timezone.now() - timedelta(days=6 - number)
@@ -69,7 +70,9 @@ def rename(checker: VersionedOracle, vacancy: Vacancy) -> None:
     vacancy.save()
 
 
-def test_applications_cover_vacancies_that_are_renamed_and_published(checker: VersionedOracle) -> None:
+def test_applications_cover_vacancies_that_are_renamed_and_published(
+    checker: VersionedOracle,
+) -> None:
     assert len(checker.applied) == 3
     assert set(checker.applied) <= {*checker.pool, *checker.renamed}
     assert set(checker.applied) & set(checker.pool)
@@ -90,7 +93,9 @@ def test_application_shows_its_vacancy_as_it_is_now(
 
     assert one.title in body.decode()
     assert staleness(checker, ("applications",), body) == 0
-    assert staleness(checker, ("single", one.pk), client.get(f"/v1/vacancies/{one.pk}").content) == 0
+    assert (
+        staleness(checker, ("single", one.pk), client.get(f"/v1/vacancies/{one.pk}").content) == 0
+    )
 
 
 def test_stale_response_is_rejected(checker: VersionedOracle, ask: Callable[[], bytes]) -> None:
@@ -101,7 +106,9 @@ def test_stale_response_is_rejected(checker: VersionedOracle, ask: Callable[[], 
         staleness(checker, ("applications",), old)
 
 
-def test_wrong_list_of_applications_is_rejected(checker: VersionedOracle, ask: Callable[[], bytes]) -> None:
+def test_wrong_list_of_applications_is_rejected(
+    checker: VersionedOracle, ask: Callable[[], bytes]
+) -> None:
     body, accepted = ask(), []
     assert staleness(checker, ("applications",), body) == 0
     spoilers: dict[str, Callable[[list[dict[str, Any]]], Any]] = {

@@ -24,7 +24,9 @@ MOST_PUBLISHED = 25  # vacancies of the pool
 
 def is_unavailable(status: int, headers: Any) -> bool:
     """Whether a response says properly that the client should retry: 503 with Retry-After."""
-    is_readable = headers.get("Content-Type", "").startswith(("application/problem+json", "text/html"))
+    is_readable = headers.get("Content-Type", "").startswith(
+        ("application/problem+json", "text/html")
+    )
     return status == 503 and "Retry-After" in headers and is_readable
 
 
@@ -47,7 +49,8 @@ class Writer(threading.Thread):
     def run(self) -> None:
         due = time.monotonic()
         while not self.ended.wait(max(0, due - time.monotonic())):
-            due = max(due + 1 / RATE, time.monotonic() - 1)  # writes that are long overdue are dropped
+            # Writes that are long overdue are dropped.
+            due = max(due + 1 / RATE, time.monotonic() - 1)
             if not self.paused.is_set():
                 self.write(next(self.numbers))
         self.disconnect()
@@ -77,7 +80,9 @@ class Writer(threading.Thread):
                 path, sign = f"/v1/vacancies/{one.pk}", json.dumps(one.title, ensure_ascii=False)
                 is_shown = True
             else:
-                is_shown = not published or (len(published) < MOST_PUBLISHED and random.random() < 0.7)
+                is_shown = not published or (
+                    len(published) < MOST_PUBLISHED and random.random() < 0.7
+                )
                 offline = [pk for pk in self.oracle.pool if pk not in published]
                 pk = random.choice(offline if is_shown else published)
                 rows = Vacancy.objects.filter(pk__in=self.oracle.pool)
@@ -88,7 +93,10 @@ class Writer(threading.Thread):
                 version = self.begin(tuple(order), titles)
                 act = publication.publish if is_shown else publication.unpublish
                 act(vacancies=rows.filter(pk=pk), at=now)
-                path, sign = f"/v1/vacancies?page[size]={2 * MOST_PUBLISHED}&fields=id", f'{{"id":{pk}}}'
+                path, sign = (
+                    f"/v1/vacancies?page[size]={2 * MOST_PUBLISHED}&fields=id",
+                    f'{{"id":{pk}}}',
+                )
         except DatabaseError:
             self.failed += 1
             self.disconnect()
@@ -115,14 +123,23 @@ class Writer(threading.Thread):
         if version.committed is not None:
             return True
         try:
-            written = Vacancy.objects.filter(pk__in=list(version.titles)).order_by("pk").select_for_update()
+            written = (
+                Vacancy.objects.filter(pk__in=list(version.titles))
+                .order_by("pk")
+                .select_for_update()
+            )
             with transaction.atomic():
                 rows = list(written.values_list("pk", "title", "status"))
         except DatabaseError:
             self.disconnect()
             return False
-        published = {pk for pk, _, status in rows if pk in self.oracle.pool and status == "published"}
-        if published == set(version.published) and {pk: title for pk, title, _ in rows} == version.titles:
+        published = {
+            pk for pk, _, status in rows if pk in self.oracle.pool and status == "published"
+        }
+        if (
+            published == set(version.published)
+            and {pk: title for pk, title, _ in rows} == version.titles
+        ):
             version.committed = time.monotonic()
         else:
             self.oracle.versions.pop()
@@ -137,7 +154,9 @@ class Writer(threading.Thread):
                     self.visible_after.append(time.monotonic() - committed)
                     return
                 if status == 200 and start > committed + versions.max_staleness:
-                    self.wrong.append(f"{path}: a change was not visible after {start - committed:.1f} s")
+                    self.wrong.append(
+                        f"{path}: a change was not visible after {start - committed:.1f} s"
+                    )
                     return
             self.ended.wait(0.01)
 
@@ -149,7 +168,12 @@ class Reader(threading.Thread):
     """
 
     def __init__(
-        self, oracle: VersionedOracle, system: System, port: int, ended: threading.Event, is_brief: bool
+        self,
+        oracle: VersionedOracle,
+        system: System,
+        port: int,
+        ended: threading.Event,
+        is_brief: bool,
     ) -> None:
         super().__init__(daemon=True)
         self.oracle, self.port, self.ended, self.is_brief = oracle, port, ended, is_brief
@@ -219,8 +243,9 @@ class Reader(threading.Thread):
         return path, "form", path
 
     def get(self, path: str) -> tuple[int, Any, bytes]:
-        """Return status, headers and body; for a 304, the stored body with status 200. A request on a
-        connection that was closed while idle is repeated, as every client does."""
+        """Return status, headers and body; for a 304, the stored body with status 200. A request on
+        a connection that was closed while idle is repeated, as every client does.
+        """
         headers = {"Accept-Encoding": "gzip"} if self.random.random() < 0.3 else {}
         if path.startswith("/v1/user/"):
             headers |= self.credentials
@@ -246,7 +271,9 @@ class Reader(threading.Thread):
         return response.status, response.headers, body
 
     def request(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
-        self.connection = self.connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.connection = self.connection or http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=60
+        )
         self.connection.request("GET", path, headers=headers)
         return self.connection.getresponse()
 

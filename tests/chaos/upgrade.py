@@ -2,10 +2,11 @@
 
     python -m tests.chaos.upgrade [--commit COMMIT] [--vacancies 2000]
 
-Two nodes behind nginx run the old code. Readers, a recruiter and a program that publishes by SQL continue
-while `manage.py migrate` upgrades the schema, and while the nodes then change to the new code, one by one, by
-a symbolic link and HUP. Afterwards all lists of both nodes are compared with the oracle. Prints a table of
-the steps. Exit code 1: a public read failed, was inconsistent or did not show a commit, or a save was lost.
+Two nodes behind nginx run the old code. Readers, a recruiter and a program that publishes by SQL
+continue while `manage.py migrate` upgrades the schema, and while the nodes then change to the new
+code, one by one, by a symbolic link and HUP. Afterwards all lists of both nodes are compared with
+the oracle. Prints a table of the steps. Exit code 1: a public read failed, was inconsistent or did
+not show a commit, or a save was lost.
 """
 
 import argparse
@@ -35,9 +36,16 @@ from tests.chaos.recruiter import Recruiter
 from tests.servers import ROOT
 
 HEAD = (
-    "step", "took, s", "reads", "failed", "longest response, ms", "saves", "saves that failed", "SQL writes",
+    "step",
+    "took, s",
+    "reads",
+    "failed",
+    "longest response, ms",
+    "saves",
+    "saves that failed",
+    "SQL writes",
     "SQL writes that failed",
-)  # fmt: skip
+)
 PAUSE = 4.0  # seconds after a step
 
 
@@ -59,7 +67,10 @@ class Publisher(threading.Thread):
             try:
                 with psycopg.connect(self.url, connect_timeout=5) as connection:
                     connection.execute(f"UPDATE vacancies_vacancy SET {values} WHERE id = {pk}")
-                    options = f"vacancies_vacancyoption SET position = position + 1 WHERE vacancy_id = {pk}"
+                    options = (
+                        "vacancies_vacancyoption SET position = position + 1 WHERE "
+                        f"vacancy_id = {pk}"
+                    )
                     connection.execute(f"UPDATE {options}")
                     time.sleep(random.choice([0, 0, 0.5]))
             except psycopg.Error as error:
@@ -86,27 +97,46 @@ def differences(database: servers.Postgres, port: int) -> list[str]:
             ids += [item["id"] for item in body["data"]]
         now, columns = datetime.now(UTC), ", ".join(oracle.FIELDS)
         with psycopg.connect(database.url, row_factory=namedtuple_row) as connection:
-            rows = connection.execute(f"SELECT id AS pk, {columns} FROM vacancies_vacancy").fetchall()
+            rows = connection.execute(
+                f"SELECT id AS pk, {columns} FROM vacancies_vacancy"
+            ).fetchall()
         expected = oracle.newest_first(row for row in rows if oracle.is_listed(path, row, now))
         if ids != expected or body["meta"]["total"] != len(ids):
             odd = sorted(set(ids) ^ set(expected))
-            found.append(f"{path}: {len(ids)} of {body['meta']['total']}, not {len(expected)}: {odd[:9]}")
+            found.append(
+                f"{path}: {len(ids)} of {body['meta']['total']}, not {len(expected)}: {odd[:9]}"
+            )
     return found
 
 
 def manage(tree: Path, env: dict[str, str], *words: str) -> str:
-    done = subprocess.run([sys.executable, "manage.py", *words], cwd=tree, env=os.environ | env,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "manage.py", *words],
+        cwd=tree,
+        env=os.environ | env,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, f"{words}: {done.stderr[-2000:]}"
     return done.stdout
 
 
 def migrations(env: dict[str, str]) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Run `manage.py migrate`; yield the name of each migration, and a function that waits for its end."""
-    plan = [line.split()[-1] for line in manage(ROOT, env, "showmigrations", "--plan").splitlines()
-            if line.startswith("[ ]")]  # fmt: skip
-    migrate = subprocess.Popen([sys.executable, "-u", "manage.py", "migrate"], cwd=ROOT, env=os.environ | env,
-                               stdout=subprocess.PIPE, text=True)  # fmt: skip
+    """Run `manage.py migrate`; yield the name of each migration, and a function that waits for its
+    end.
+    """
+    plan = [
+        line.split()[-1]
+        for line in manage(ROOT, env, "showmigrations", "--plan").splitlines()
+        if line.startswith("[ ]")
+    ]
+    migrate = subprocess.Popen(
+        [sys.executable, "-u", "manage.py", "migrate"],
+        cwd=ROOT,
+        env=os.environ | env,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     lines = migrate.stdout or ()
     for name in plan:
         yield name, lambda name=name: any(f" {name}..." in line for line in lines)
@@ -115,7 +145,9 @@ def migrations(env: dict[str, str]) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def oldest() -> str:
-    """Return the oldest commit that can be upgraded: the last one that edited an initial migration."""
+    """Return the oldest commit that can be upgraded:
+    the last one that edited an initial migration.
+    """
     command = ["git", "-C", ROOT, "log", "-1", "--format=%h", "--", "*/migrations/0001_*.py"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -144,8 +176,16 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     manage(old, env, "migrate", "-v0")
     manage(old, env, "collectstatic", "--no-input", "-v0")
     manage(old, env, "generate_vacancies", str(options.vacancies))
-    manage(old, env | {"DJANGO_SUPERUSER_PASSWORD": PASSWORD}, "createsuperuser", "--no-input",
-           "--username", RECRUITER, "--email", RECRUITER)  # fmt: skip
+    manage(
+        old,
+        env | {"DJANGO_SUPERUSER_PASSWORD": PASSWORD},
+        "createsuperuser",
+        "--no-input",
+        "--username",
+        RECRUITER,
+        "--email",
+        RECRUITER,
+    )
     manage(ROOT, env, "collectstatic", "--no-input", "-v0")
     current.symlink_to(old)
     nodes = [servers.Gunicorn(folder / f"node_{n}", env, "--chdir", str(current)) for n in (1, 2)]
@@ -153,9 +193,11 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     nginx = stack.enter_context(servers.LoadBalancer(folder / "nginx", nodes))
 
     step, ended = ["old code, old schema"], threading.Event()
-    # The oldest published vacancies: five are saved by a recruiter, the others are published by SQL.
+    # The oldest published vacancies: five are saved by a recruiter, the others are published by
+    # SQL.
     pks = database.sql(
-        "SELECT array_agg(id) FROM (SELECT id FROM vacancies_vacancy WHERE status = 'published' AND "
+        "SELECT array_agg(id) FROM (SELECT id FROM vacancies_vacancy WHERE status = 'published' "
+        "AND "
         "audience <> 'internal' AND publish_from < now() ORDER BY publish_from LIMIT 35) AS oldest"
     )
     recruiter = Recruiter(nginx.port, pks[:5], ended)
@@ -206,7 +248,13 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     found += recruiter.overwritten
     found += recruiter.lost({pk: titles[str(pk)] for pk in recruiter.titles})
     refused = [f"{n} times: {text}" for text, n in Counter(publisher.refused).items()]
-    print(*found[:10], *(text for _, text in recruiter.failed[:4]), *refused, sep="\n", file=sys.stderr)
+    print(
+        *found[:10],
+        *(text for _, text in recruiter.failed[:4]),
+        *refused,
+        sep="\n",
+        file=sys.stderr,
+    )
     print(f"From {commit}, {options.vacancies} vacancies\n\n{table(HEAD, rows)}")
     return int(bool(found))
 

@@ -1,7 +1,8 @@
-"""The versions of the public content while it is being written to, and the check of a response against them.
+"""The versions of the public content while it is being written to, and the check of a response
+against them.
 
-A response is right if it is, to the last id, link and number, that of one version that was not replaced too
-long ago. tests/chaos/oracle.py says what the lists hold.
+A response is right if it is, to the last id, link and number, that of one version that was not
+replaced too long ago. tests/chaos/oracle.py says what the lists hold.
 """
 
 import json
@@ -18,7 +19,8 @@ from tests.chaos.config import APPLICANT, BASE, MAX_STALENESS
 
 max_staleness = MAX_STALENESS
 RENAMED = 40  # vacancies that the writer renames
-APPLICATION_KEYS = ("status", "is_spontaneous", "history")  # what an application adds to its vacancy
+# What an application adds to its vacancy.
+APPLICATION_KEYS = ("status", "is_spontaneous", "history")
 # The lists that are read: path, query.
 LISTS: tuple[tuple[str, dict[str, str]], ...] = (
     *((path, {}) for path in oracle.LISTS),
@@ -27,9 +29,17 @@ LISTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/v1/vacancies", {"sort": "published_at", "fields": "id,title,slug"}),
 )
 SEARCHED = (
-    "title", "title_internal", "location", "description", "short_description", "profile", "offer", "contact",
-    "company", "postcustom1",
-)  # fmt: skip
+    "title",
+    "title_internal",
+    "location",
+    "description",
+    "short_description",
+    "profile",
+    "offer",
+    "contact",
+    "company",
+    "postcustom1",
+)
 
 
 @dataclass
@@ -49,7 +59,8 @@ class ExpectedList:
     path: str
     query: dict[str, str]
     base: "array[int]" = field(default_factory=lambda: array("q"))  # ids that stay, newest first
-    pool: set[int] = field(default_factory=set)  # ids that the list holds, before `base`, while published
+    # Ids that the list holds, before `base`, while published.
+    pool: set[int] = field(default_factory=set)
 
     def total(self, version: Version) -> int:
         return len(self.base) + sum(pk in self.pool for pk in version.published)
@@ -64,7 +75,9 @@ class ExpectedList:
         places = oracle.places(size, number, total)
         is_ascending = "sort" in self.query
         order = [total - 1 - place if is_ascending else place for place in places]
-        ids = [first[place] if place < len(first) else self.base[place - len(first)] for place in order]
+        ids = [
+            first[place] if place < len(first) else self.base[place - len(first)] for place in order
+        ]
         return ids, *oracle.links_and_meta(BASE, self.path, self.query, size, number, total)
 
 
@@ -86,14 +99,18 @@ class VersionedOracle:
         own = Application.objects.filter(user__username=APPLICANT).newest_first()
         self.applied = list(own.values_list("vacancy", flat=True))
         applied = set(self.applied).intersection(ids)
-        self.renamed = list(dict.fromkeys([*applied, *ids[:half], *ids[:: max(1, len(ids) // half)]]))
-        self.saved = [pk for pk in ids[half : 4 * half] if pk not in self.renamed][:5]  # by a recruiter
+        self.renamed = list(
+            dict.fromkeys([*applied, *ids[:half], *ids[:: max(1, len(ids) // half)]])
+        )
+        # By a recruiter.
+        self.saved = [pk for pk in ids[half : 4 * half] if pk not in self.renamed][:5]
         written = Vacancy.objects.filter(pk__in=[*self.pool, *self.renamed])
         self.versions = [Version((), dict(written.values_list("pk", "title")))]
         self._count_options()
         self.items: dict[tuple, int] = {}
         self.forms: dict[str, bytes] = {}
-        self.applications: list[tuple[Any, ...]] = []  # what the applicant's list adds to its vacancies
+        # What the applicant's list adds to its vacancies.
+        self.applications: list[tuple[Any, ...]] = []
 
     def _fill_lists(self) -> None:
         from django.db.models import Q
@@ -112,7 +129,9 @@ class VersionedOracle:
         found.update(named.values_list("vacancy", flat=True))
         sites = Place.objects.filter(Q(locality__icontains="ghent") | Q(region__icontains="ghent"))
         found.update(sites.values_list("vacancy", flat=True))
-        rows = Vacancy.objects.order_by("-publish_from", "-pk").values_list("pk", *oracle.FIELDS, named=True)
+        rows = Vacancy.objects.order_by("-publish_from", "-pk").values_list(
+            "pk", *oracle.FIELDS, named=True
+        )
         for row in rows.iterator():
             is_published = oracle.is_published(row, now)
             if not is_published and row.pk not in pool:
@@ -130,24 +149,33 @@ class VersionedOracle:
                     each.base.append(row.pk)
 
     def _count_options(self) -> None:
-        """Count the options of the active filters, and the facts, in the public list: what /v1/filters
-        shows. The site is in English."""
+        """Count the options of the active filters, and the facts, in the public list: what
+        /v1/filters shows. The site is in English.
+        """
         from vacancies.models import Place, Vacancy, VacancyOption
 
         public, pool = set(self.singles), set(self.pool)
         offered = VacancyOption.objects.filter(option__filter__is_active=True)
         self.counts: Counter[tuple[str, str]] = Counter()
         self.options: list[tuple[int, tuple[str, str]]] = []  # those of the pool
-        chosen = offered.values_list("vacancy", "option__filter__keyword", "option__value").iterator()
+        chosen = offered.values_list(
+            "vacancy", "option__filter__keyword", "option__value"
+        ).iterator()
         types = VacancyOption.objects.values_list("vacancy", "option__employment_type").iterator()
-        facts = Vacancy.objects.values_list("pk", "brand__slug", "work_place", "language").iterator()
+        facts = Vacancy.objects.values_list(
+            "pk", "brand__slug", "work_place", "language"
+        ).iterator()
         names = ("brand", "work_place", "language")
         countries = Place.objects.values_list("vacancy", "country").iterator()
         found = chain(
             chosen,
             {(pk, "employment_types", value) for pk, value in types if value},
             {(pk, "country", code) for pk, code in countries},
-            ((pk, name, value) for pk, *own in facts for name, value in zip(names, own, strict=True)),
+            (
+                (pk, name, value)
+                for pk, *own in facts
+                for name, value in zip(names, own, strict=True)
+            ),
         )
         for pk, keyword, value in found:
             option = keyword, value or ("en" if keyword == "language" else "")
@@ -157,8 +185,9 @@ class VersionedOracle:
                 self.options.append((pk, option))
 
     def staleness(self, fits: Callable[[Version], bool], start: float, end: float) -> float | None:
-        """Return how many seconds before `start` the newest version that `fits` had been replaced; None if
-        no version fits."""
+        """Return how many seconds before `start` the newest version that `fits` had been replaced;
+        None if no version fits.
+        """
         replaced = None
         for version in reversed(list(self.versions)):
             if version.began <= end and fits(version):
@@ -167,8 +196,9 @@ class VersionedOracle:
         return None
 
     def check(self, target: tuple, body: bytes, start: float, end: float) -> float:
-        """Return how stale the response is, in seconds. `target` is what was requested from `start` to `end`.
-        Raises AssertionError for a wrong one."""
+        """Return how stale the response is, in seconds. `target` is what was requested from `start`
+        to `end`. Raises AssertionError for a wrong one.
+        """
         kind, *about = target
         if kind == "form":  # constant, except for the title of its vacancy
             body = re.sub(rb" [#*][0-9]+", b"", body)
@@ -190,23 +220,31 @@ class VersionedOracle:
             meta = {name: value for name, value in found["meta"].items() if name != "suggestions"}
             shown = [item["id"] for item in items], found["links"], meta
         elif kind == "filters":
-            counted = {(f["keyword"], o["value"]): o["count"] for f in found["data"] for o in f["options"]}
+            counted = {
+                (f["keyword"], o["value"]): o["count"] for f in found["data"] for o in f["options"]
+            }
         elif kind == "single":
             assert items[0]["id"] == about[0], f"another id: {items[0]['id']}"
 
         def fits(version: Version) -> bool:
             if kind == "filters":
-                published = Counter(option for pk, option in self.options if pk in version.published)
+                published = Counter(
+                    option for pk, option in self.options if pk in version.published
+                )
                 return self.counts + published == counted
             if kind == "page" and each.page(version, size, number) != shown:
                 return False
-            return all(version.titles.get(item["id"], item["title"]) == item["title"] for item in items)
+            return all(
+                version.titles.get(item["id"], item["title"]) == item["title"] for item in items
+            )
 
         for item in items:
             assert item["slug"].endswith(f"({item['id']})"), f"slug {item['slug']} of {item['id']}"
             if api:
                 key, seen = (api, item["id"], item["title"], item["updated_at"]), hash(repr(item))
-                assert self.items.setdefault(key, seen) == seen, f"{key} differs from its first response"
+                assert self.items.setdefault(key, seen) == seen, (
+                    f"{key} differs from its first response"
+                )
         staleness = self.staleness(fits, start, end)
         detail = f"{found.get('meta')} {[(item['id'], item['title']) for item in items[:6]]}"
         assert staleness is not None, f"matches no version: {detail}"

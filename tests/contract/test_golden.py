@@ -60,15 +60,21 @@ BASE = [
         text_field("first_name", label="Prénom", required=True, css="col-6"),
         text_field("email", type="email", label="E-mail", required=True, css="col-6"),
         title="À propos de vous",
-        description='<p>Deux <strong>minutes</strong> &amp; "c\'est" tout.</p><script>alert(1)</script>',
+        description=(
+            '<p>Deux <strong>minutes</strong> &amp; "c\'est" tout.</p><script>alert(1)</script>'
+        ),
     )
 ]
 DIPLOMAS = [{"value": "nurse", "label": "Infirmier·ère <A1>"}, {"value": "other", "label": "Autre"}]
-DIPLOMA = text_field("diploma", type="select", label="Votre diplôme ?", required=True, options=DIPLOMAS)
+DIPLOMA = text_field(
+    "diploma", type="select", label="Votre diplôme ?", required=True, options=DIPLOMAS
+)
 YEAR = text_field("visa_year", label="Depuis ?", required=True, css="col-3", on_value="1")
 DIPLOMA["conditional"] = [
     text_field("which-diploma", label="Lequel ?", required=True, css="col-8", on_value="other"),
-    text_field("visa", type="checkbox", label="J’ai mon visa", on_value="nurse", conditional=[YEAR]),
+    text_field(
+        "visa", type="checkbox", label="J’ai mon visa", on_value="nurse", conditional=[YEAR]
+    ),
 ]
 DAYS = text_field("days", type="checkbox-group", label="Vos jours", css="col-4")
 DAYS["options"] = [{"value": "sat", "label": "Samedi"}, {"value": "sun", "label": "Dimanche"}]
@@ -76,7 +82,9 @@ DAYS["conditional"] = [text_field("why_sunday", label="Pourquoi ?", on_value="su
 CERTIFICATE = text_field("certificate", type="checkbox", label="Avec certificat", on_value="5")
 LANGUAGES = [
     text_field("dutch", type="range", label="Néerlandais", conditional=[CERTIFICATE]),
-    text_field("other_level", type="range", label={"name": "other_language", "label": "Autre langue"}),
+    text_field(
+        "other_level", type="range", label={"name": "other_language", "label": "Autre langue"}
+    ),
 ]
 FORM = [section(DIPLOMA, DAYS, title="Diplômes 日本語 🚑"), section(*LANGUAGES, title="")]
 OPTIONS = {"functiongroup": ["Care"], "types": ["Nurse", "Carer"], "contract_types": ["Permanent"]}
@@ -100,7 +108,12 @@ OF_BRAND = {
     "icon_small": "brands/elisabeth-64.png",
     "icon_large_url": "https://static.example.com/elisabeth-256.png",
 }
-OF_HEAD = {"function": "HR", "email": "noor@example.com", "is_email_public": True, "phone": "+32 3 555"}
+OF_HEAD = {
+    "function": "HR",
+    "email": "noor@example.com",
+    "is_email_public": True,
+    "phone": "+32 3 555",
+}
 
 
 @pytest.fixture
@@ -112,37 +125,77 @@ def site(at, filters, settings):
     brand = make_brand("Ziekenhuis Sint-Elisabeth", id=11, **OF_BRAND)
     head = make_recruiter("Noor Peeters", id=21, **OF_HEAD)
     bare_head = make_recruiter("HR desk", id=22)
-    make_recruiter("Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg")
+    make_recruiter(
+        "Sam Öz", id=23, phone="+32 3 556", is_phone_public=True, image="recruiters/sam.jpg"
+    )
     times = {"created_at": at - timedelta(days=9), "updated_at": at - timedelta(seconds=1)}
     url = "https://example.com/vie-privée?a=1&b=2"
     ConsentText.objects.add(language="fr", text="J’accepte.", statement_url=url)
     base = operations.create(name="Base", language="fr", structure=BASE)
     form = operations.create(name="Soins", language="fr", structure=FORM, extends=base)
-    values = {"form": form, "brand": brand, "head_recruiter": head, "recruiters": ("Sam Öz", "HR desk")}
+    values = {
+        "form": form,
+        "brand": brand,
+        "head_recruiter": head,
+        "recruiters": ("Sam Öz", "HR desk"),
+    }
     values |= {"title": "Infirmier·ère « nuit » & week-end", "title_internal": "Nacht 12B"}
-    values |= {"is_hot": True, "is_permanent": True, "audience": "both", "image": "vacancies/nuit.jpg"}
-    values |= {"video": "https://video.example.com/1", "apply_url": "https://apply.example.com/nuit"}
-    values |= {"location": "Liège", "publish_from": at - timedelta(days=1), "options": OPTIONS, **TEXTS}
+    values |= {
+        "is_hot": True,
+        "is_permanent": True,
+        "audience": "both",
+        "image": "vacancies/nuit.jpg",
+    }
+    values |= {
+        "video": "https://video.example.com/1",
+        "apply_url": "https://apply.example.com/nuit",
+    }
+    values |= {
+        "location": "Liège",
+        "publish_from": at - timedelta(days=1),
+        "options": OPTIONS,
+        **TEXTS,
+    }
     others = [column.name for column in COLUMNS if column.name in v1.VacancySerializer.Meta.fields]
     make_vacancy(pk=101, **example(schema.VACANCY, others) | values | PAY | times)
     Place.objects.create(vacancy_id=101, **example(schema.PLACE))
     Place.objects.create(vacancy_id=101, locality="Ghent", country="BE", position=1)
     for position, country in enumerate(("NL", "BE")):
         Place.objects.create(vacancy_id=101, kind="applicant", country=country, position=position)
-    FilterOption.objects.filter(label__in=["Nights", "Part-time"]).update(employment_type="PART_TIME")
+    FilterOption.objects.filter(label__in=["Nights", "Part-time"]).update(
+        employment_type="PART_TIME"
+    )
     FilterOption.objects.filter(label="Permanent").update(employment_type="FULL_TIME")
-    Attachment.objects.create(vacancy_id=101, name="Functieprofiel.pdf", file="attachments/profile.pdf")
-    Attachment.objects.create(vacancy_id=101, name="CAO.pdf", url="https://example.com/cao.pdf", position=1)
+    Attachment.objects.create(
+        vacancy_id=101, name="Functieprofiel.pdf", file="attachments/profile.pdf"
+    )
+    Attachment.objects.create(
+        vacancy_id=101, name="CAO.pdf", url="https://example.com/cao.pdf", position=1
+    )
     make_vacancy(
-        pk=102, title="看護師", brand=brand, head_recruiter=bare_head, description="<p>&nbsp;</p>",
-        publish_from=at - timedelta(days=2), **times,
-    )  # fmt: skip
+        pk=102,
+        title="看護師",
+        brand=brand,
+        head_recruiter=bare_head,
+        description="<p>&nbsp;</p>",
+        publish_from=at - timedelta(days=2),
+        **times,
+    )
     make_vacancy(
-        pk=103, title="Internal planner", brand=brand, head_recruiter=head, audience="internal", is_hot=True,
-        options={"types": ["Planner"]}, description="<p>Plans.</p>",
-        publish_from=at - timedelta(days=3), **times,
-    )  # fmt: skip
-    make_vacancy(pk=104, title="Draft", brand=brand, head_recruiter=head, status="draft", is_hot=True)
+        pk=103,
+        title="Internal planner",
+        brand=brand,
+        head_recruiter=head,
+        audience="internal",
+        is_hot=True,
+        options={"types": ["Planner"]},
+        description="<p>Plans.</p>",
+        publish_from=at - timedelta(days=3),
+        **times,
+    )
+    make_vacancy(
+        pk=104, title="Draft", brand=brand, head_recruiter=head, status="draft", is_hot=True
+    )
 
 
 @pytest.mark.django_db
@@ -154,7 +207,10 @@ def test_bodies_equal_the_golden_files(client, site):
     assert different == []
 
 
-PAGE_URLS = {101: "https://acme.test/jobs/101-infirmierere-nuit-week-end", 102: "https://acme.test/jobs/102"}
+PAGE_URLS = {
+    101: "https://acme.test/jobs/101-infirmierere-nuit-week-end",
+    102: "https://acme.test/jobs/102",
+}
 
 
 @pytest.mark.slow("sends every golden request twice")
@@ -176,7 +232,9 @@ def test_career_site_changes_only_the_address_of_public_vacancies(client, site, 
     before = lines()
     settings.CAREER_SITE = True
     after = lines()
-    changes = {path: set(unified_diff(before[path], after[path], n=0, lineterm="")) for path in paths}
+    changes = {
+        path: set(unified_diff(before[path], after[path], n=0, lineterm="")) for path in paths
+    }
     found = {
         path: {line.rstrip(",") for line in changed if line[:2] not in ("--", "++", "@@")}
         for path, changed in changes.items()

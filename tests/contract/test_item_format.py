@@ -17,7 +17,9 @@ MESSAGE = (
 
 
 def test_item_format_is_raised_with_every_change_of_the_golden_items():
-    """UPDATE_GOLDEN=1 records the items of a new format, and does not accept others of the same format."""
+    """UPDATE_GOLDEN=1 records the items of a new format, and does not accept others of the same
+    format.
+    """
     golden = [json.loads((HERE / name).read_text())["data"] for name in FILES]
     items = md5(json.dumps(golden).encode(), usedforsecurity=False).hexdigest()
     found = {"format": ITEM_FORMAT, "items": items}

@@ -1,11 +1,11 @@
 """Property-based tests of the API: schemathesis generates requests from the OpenAPI document.
 
-SCHEMATHESIS_CASES is the number of cases for each operation; three get a quarter. `-s` shows how many
-requests were made. The seed is fixed, so each run sends the same requests and each failure is reproducible.
-SCHEMATHESIS_SEED=random sends others: use it by hand, with more cases.
+SCHEMATHESIS_CASES is the number of cases for each operation; three get a quarter. `-s` shows how
+many requests were made. The seed is fixed, so each run sends the same requests and each failure is
+reproducible. SCHEMATHESIS_SEED=random sends others: use it by hand, with more cases.
 
-Importing schemathesis takes seconds, and pytest's workers import every module: the tests import it when they
-run, and pyproject.toml turns its pytest plugin off.
+Importing schemathesis takes seconds, and pytest's workers import every module: the tests import it
+when they run, and pyproject.toml turns its pytest plugin off.
 """
 
 import os
@@ -23,10 +23,13 @@ from tests.contract.sample import make_site
 pytestmark = pytest.mark.slow("sends generated requests to each operation")
 
 CASES = int(os.environ.get("SCHEMATHESIS_CASES", "40"))
-LIKE_VACANCIES = ("/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/vacancies/hot/internal")  # and its code
+# And its code.
+LIKE_VACANCIES = ("/v1/vacancies/hot", "/v1/vacancies/internal", "/v1/vacancies/hot/internal")
 METHODS = ("get", "put", "post", "delete", "patch")
 PATHS = docs._document("")["paths"]
-OPERATIONS = [(path, method) for path, item in PATHS.items() for method in METHODS if method in item]
+OPERATIONS = [
+    (path, method) for path, item in PATHS.items() for method in METHODS if method in item
+]
 
 
 requests: Counter[str] = Counter()
@@ -63,7 +66,9 @@ def send(path: str, method: str, *, cases: int) -> None:
     required = set(schema.raw_schema["components"]["schemas"]["Vacancy"]["required"])
 
     def items_are_complete(ctx, response, case):
-        """Only the parameter `fields` may omit keys of an item. The document alone would allow it."""
+        """Only the parameter `fields` may omit keys of an item.
+        The document alone would allow it.
+        """
         is_list_or_single = case.path.startswith("/v1/vacancies") and "/form" not in case.path
         if response.status_code != 200 or "fields" in (case.query or {}) or not is_list_or_single:
             return
@@ -71,8 +76,9 @@ def send(path: str, method: str, *, cases: int) -> None:
         for item in data if isinstance(data, list) else [data]:
             assert required <= set(item)
 
-    # Without negative_data_rejection: it judges a value before it is serialised into the query string, where
-    # an integer for a comma-separated list is a list of one. tests/jobsite/api tests the values to refuse.
+    # Without negative_data_rejection: it judges a value before it is serialised into the query
+    # string, where an integer for a comma-separated list is a list of one. tests/jobsite/api tests
+    # the values to refuse.
     checks = [not_a_server_error, items_are_complete]
     checks += [rules.unsupported_method, rules.positive_data_acceptance]
     checks += [rules.status_code_conformance, rules.content_type_conformance]
@@ -80,11 +86,15 @@ def send(path: str, method: str, *, cases: int) -> None:
 
     def check(case):
         requests[f"{case.method} {case.path}"] += 1
-        response = case.call(headers={"Accept-Encoding": "identity"})  # its WSGI client does not decompress
+        # Its WSGI client does not decompress.
+        response = case.call(headers={"Accept-Encoding": "identity"})
         case.validate_response(response, checks=checks)
 
     is_random = os.environ.get("SCHEMATHESIS_SEED") == "random"
-    every, phases = list(hypothesis.HealthCheck), [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    every, phases = (
+        list(hypothesis.HealthCheck),
+        [hypothesis.Phase.explicit, hypothesis.Phase.generate],
+    )
     how = {"max_examples": cases, "derandomize": not is_random, "database": None, "deadline": None}
     settings = hypothesis.settings(phases=phases, suppress_health_check=every, **how)
     given = {"given_kwargs": {}, "feedback": NO_FEEDBACK, "explicit_settings": settings}

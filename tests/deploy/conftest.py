@@ -1,5 +1,6 @@
-"""The servers of production, with the files of deploy/: gunicorn with two workers, nginx, Redis; and a second
-nginx in front of stub nodes."""
+"""The servers of production, with the files of deploy/: gunicorn with two workers, nginx, Redis;
+and a second nginx in front of stub nodes.
+"""
 
 import http.client
 import itertools
@@ -45,7 +46,13 @@ def read_response(link: socket.socket, method: str = "GET") -> Response:
 
 def raw_request(target: str, *lines: str, method: str = "GET", body: bytes = b"") -> bytes:
     """Return the bytes of a request with these header lines (by default only Host)."""
-    head = [f"{method} {target} HTTP/1.1", *(lines or (f"Host: {HOST}",)), "Connection: close", "", ""]
+    head = [
+        f"{method} {target} HTTP/1.1",
+        *(lines or (f"Host: {HOST}",)),
+        "Connection: close",
+        "",
+        "",
+    ]
     return "\r\n".join(head).encode("latin-1") + body
 
 
@@ -61,13 +68,19 @@ def is_problem(response: Response, status: int) -> bool:
 
 
 class Requests:
-    """A mixin that sends requests to a server, each from a new client address unless one is given."""
+    """A mixin that sends requests to a server, each from a new client address
+    unless one is given.
+    """
 
     port: int
     certificate: Path | None = None
 
-    def connect(self, address: str = "", *, port: int = 0, protocols: tuple[str, ...] = ()) -> socket.socket:
-        """Connect to the server, with TLS if it has a certificate, or without TLS to another `port`."""
+    def connect(
+        self, address: str = "", *, port: int = 0, protocols: tuple[str, ...] = ()
+    ) -> socket.socket:
+        """Connect to the server, with TLS if it has a certificate, or without TLS to another
+        `port`.
+        """
         source, port = (address or new_address(), 0), port or self.port
         link = socket.create_connection(("127.0.0.1", port), timeout=30, source_address=source)
         if not self.certificate or port != self.port:
@@ -83,13 +96,27 @@ class Requests:
                 link.sendall(request)
             return read_response(link)
 
-    def request(self, path: str, method: str = "GET", body: bytes = b"", address: str = "",
-                link: socket.socket | None = None, **headers: str) -> Response:  # fmt: skip
-        """Request `path` with these headers (_ for -) on a new connection or on `link`, which stays open."""
+    def request(
+        self,
+        path: str,
+        method: str = "GET",
+        body: bytes = b"",
+        address: str = "",
+        link: socket.socket | None = None,
+        **headers: str,
+    ) -> Response:
+        """Request `path` with these headers (_ for -) on a new connection or on `link`, which stays
+        open.
+        """
         named = {"Host": HOST, "Connection": "keep-alive" if link else "close"}
         named |= {"Content-Length": str(len(body))} if body else {}
         named |= {name.replace("_", "-"): value for name, value in headers.items()}
-        lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in named.items()), "", ""]
+        lines = [
+            f"{method} {path} HTTP/1.1",
+            *(f"{name}: {value}" for name, value in named.items()),
+            "",
+            "",
+        ]
         with nullcontext(link) if link else self.connect(address) as link:
             with suppress(ConnectionError, ssl.SSLError):
                 link.sendall("\r\n".join(lines).encode("latin-1") + body)
@@ -138,12 +165,18 @@ def site(tmp_path_factory):
     with ExitStack() as stack:
         redis = stack.enter_context(servers.Redis(folder / "redis"))
         instance = Instance(
-            folder / "site", ALLOWED_HOSTS=f"{HOST},example.org,127.0.0.1", CACHE_URL=redis.url,
-            RATE_LIMIT=f"{LIMIT}/h", TRUSTED_PROXIES="127.0.0.1", INTERNAL_ACCESS="authenticated",
-            MULTI_BRANDING="no", STATIC_ROOT=str(folder / "nginx/static"),
-            MEDIA_ROOT=str(folder / "nginx/media"), X_ACCEL_PREFIX="/_media/",
+            folder / "site",
+            ALLOWED_HOSTS=f"{HOST},example.org,127.0.0.1",
+            CACHE_URL=redis.url,
+            RATE_LIMIT=f"{LIMIT}/h",
+            TRUSTED_PROXIES="127.0.0.1",
+            INTERNAL_ACCESS="authenticated",
+            MULTI_BRANDING="no",
+            STATIC_ROOT=str(folder / "nginx/static"),
+            MEDIA_ROOT=str(folder / "nginx/media"),
+            X_ACCEL_PREFIX="/_media/",
             DJANGO_SETTINGS_MODULE="tests.deploy.settings",
-        )  # fmt: skip
+        )
         instance.manage("collectstatic", "--noinput", "-v0")  # error pages have a stylesheet
         session = instance.manage("shell", "-v0", "-c", MAKE).stdout.split()[-1]
         env = instance.env | {"WEB_CONCURRENCY": "2"}
@@ -154,7 +187,9 @@ def site(tmp_path_factory):
 
 
 class Node(ThreadingHTTPServer):
-    """A stub node: it returns the headers of the request, and sends the headers that a test sets by path."""
+    """A stub node: it returns the headers of the request, and sends the headers that a test sets by
+    path.
+    """
 
     daemon_threads = True
 

@@ -1,5 +1,6 @@
-"""The settings of production, with a patient cache: on a busy machine its server sometimes takes longer than
-a request waits for it, and then each process counts the requests on its own."""
+"""The settings of production, with a patient cache: on a busy machine its server sometimes takes
+longer than a request waits for it, and then each process counts the requests on its own.
+"""
 
 from jobsite.settings import *  # noqa: F403
 from jobsite.settings import CACHES

@@ -1,4 +1,6 @@
-"""The configuration of deploy/cluster, as the programs themselves read it where they are installed."""
+"""The configuration of deploy/cluster, as the programs themselves read it
+where they are installed.
+"""
 
 import importlib
 import os
@@ -49,17 +51,25 @@ def test_machine_gets_the_files_of_its_parts(ini: Path, tmp_path: Path) -> None:
 
     assert files("db1") == {"etc/default/etcd", "etc/patroni/config.yml", "etc/redis/sentinel.conf"}
     assert files("app2") == {
-        "etc/haproxy/haproxy.cfg", "etc/redis/redis.conf", "etc/nginx/nginx.conf", "etc/jobsite/env",
-    }  # fmt: skip
+        "etc/haproxy/haproxy.cfg",
+        "etc/redis/redis.conf",
+        "etc/nginx/nginx.conf",
+        "etc/jobsite/env",
+    }
 
 
-def test_no_variable_and_no_example_password_remains_and_nginx_has_all_nodes(render: Any, ini: Path) -> None:
+def test_no_variable_and_no_example_password_remains_and_nginx_has_all_nodes(
+    render: Any, ini: Path
+) -> None:
     cluster = render.Cluster.read(ini)
     for machine in cluster.machines:
         for path, text in cluster.files(machine).items():
             assert path.startswith("/etc/nginx/") or "$" not in text, path
             assert "CHANGE" not in text, path
-    assert re.findall(r"^ *server ([0-9.:]+) ", cluster.nginx(), re.M) == ["10.0.0.21:8000", "10.0.0.22:8000"]
+    assert re.findall(r"^ *server ([0-9.:]+) ", cluster.nginx(), re.M) == [
+        "10.0.0.21:8000",
+        "10.0.0.22:8000",
+    ]
 
 
 def test_patroni_never_loses_an_acknowledged_save(render: Any, ini: Path) -> None:
@@ -80,7 +90,9 @@ def test_haproxy_accepts_its_configuration(render: Any, ini: Path, tmp_path: Pat
     text = cluster.files(cluster.machine("app1"))["/etc/haproxy/haproxy.cfg"]
     path = tmp_path / "haproxy.cfg"
     path.write_text(re.sub("    (user|group) haproxy\n", "", text))
-    done = subprocess.run([str(HAPROXY), "-c", "-f", path], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(HAPROXY), "-c", "-f", path], capture_output=True, text=True, timeout=60
+    )
 
     assert done.returncode == 0, done.stderr + done.stdout
     assert "db2-primary 10.0.0.12:5432 backup track primary/db2" in text
@@ -88,7 +100,9 @@ def test_haproxy_accepts_its_configuration(render: Any, ini: Path, tmp_path: Pat
 
 @pytest.mark.slow("starts a server")
 @pytest.mark.skipif(not SENTINEL, reason="Sentinel is not installed")
-def test_sentinel_refuses_clients_without_the_password(render: Any, ini: Path, tmp_path: Path) -> None:
+def test_sentinel_refuses_clients_without_the_password(
+    render: Any, ini: Path, tmp_path: Path
+) -> None:
     cluster, port = render.Cluster.read(ini), free_port()
     text = cluster.files(cluster.machine("db1"))["/etc/redis/sentinel.conf"]
     text = text.replace("bind 10.0.0.11", "bind 127.0.0.1").replace("port 26379", f"port {port}")

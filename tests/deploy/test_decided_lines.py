@@ -1,6 +1,8 @@
 """The lines of the units and the limits of the alerts, gunicorn and nginx, as they were decided.
 
-Most show in no test of behaviour if they are lost. Change one here only with its reason in that file."""
+Most show in no test of behaviour if they are lost. Change one here only with its reason in that
+file.
+"""
 
 import re
 import runpy
@@ -23,32 +25,59 @@ NIGHTLY = ["After=postgresql.service", "Type=oneshot", *COMMON]
 ALWAYS = ["Wants=network-online.target", "StartLimitIntervalSec=0"]
 OWN = {
     "jobsite": [
-        "After=network-online.target postgresql.service redis-server.service", *ALWAYS,
-        "Type=notify", "NotifyAccess=main", *COMMON,
+        "After=network-online.target postgresql.service redis-server.service",
+        *ALWAYS,
+        "Type=notify",
+        "NotifyAccess=main",
+        *COMMON,
         f"ExecStartPre={PYTHON} check --deploy",
         "ExecStart=/srv/jobsite/.venv/bin/gunicorn -c deploy/gunicorn.conf.py",
-        f"ExecReload={PYTHON} check --deploy", "ExecReload=/srv/jobsite/deploy/reload.sh $MAINPID",
-        "KillMode=mixed", "TimeoutStartSec=3min", "TimeoutStopSec=40", "Restart=always", "RestartSec=3",
-        "LimitNOFILE=16384", "OOMPolicy=continue", "WantedBy=multi-user.target",
+        f"ExecReload={PYTHON} check --deploy",
+        "ExecReload=/srv/jobsite/deploy/reload.sh $MAINPID",
+        "KillMode=mixed",
+        "TimeoutStartSec=3min",
+        "TimeoutStopSec=40",
+        "Restart=always",
+        "RestartSec=3",
+        "LimitNOFILE=16384",
+        "OOMPolicy=continue",
+        "WantedBy=multi-user.target",
     ],
     "jobsite-deliver": [
-        "After=network-online.target postgresql.service", *ALWAYS, *COMMON, f"ExecStart={PYTHON} deliver",
-        "Restart=always", "RestartSec=5", "TimeoutStopSec=6min", "WantedBy=multi-user.target",
+        "After=network-online.target postgresql.service",
+        *ALWAYS,
+        *COMMON,
+        f"ExecStart={PYTHON} deliver",
+        "Restart=always",
+        "RestartSec=5",
+        "TimeoutStopSec=6min",
+        "WantedBy=multi-user.target",
     ],
     "jobsite-maintain": [
-        *NIGHTLY, f"ExecStart={PYTHON} maintain_lists", f"ExecStart={PYTHON} update_statistics",
-        "TimeoutStartSec=50min", "Nice=10",
+        *NIGHTLY,
+        f"ExecStart={PYTHON} maintain_lists",
+        f"ExecStart={PYTHON} update_statistics",
+        "TimeoutStartSec=50min",
+        "Nice=10",
     ],
     "jobsite-purge": [
-        *NIGHTLY, f"ExecStart={PYTHON} purge_credentials",
-        f"ExecStart={PYTHON} purge_applications --if-set",  # without a period it must not fail every night
-        "TimeoutStartSec=1h", "Nice=10",
+        *NIGHTLY,
+        f"ExecStart={PYTHON} purge_credentials",
+        # Without a period it must not fail every night.
+        f"ExecStart={PYTHON} purge_applications --if-set",
+        "TimeoutStartSec=1h",
+        "Nice=10",
     ],
     "jobsite-backup": [
-        *NIGHTLY, f"ExecStart={PYTHON} backup /var/lib/jobsite/backups --keep 14",  # else the disk fills
-        f"ExecStart={PYTHON} clean_media", "TimeoutStartSec=6h", "Nice=10", "IOSchedulingClass=idle",
+        # Else the disk fills.
+        *NIGHTLY,
+        f"ExecStart={PYTHON} backup /var/lib/jobsite/backups --keep 14",
+        f"ExecStart={PYTHON} clean_media",
+        "TimeoutStartSec=6h",
+        "Nice=10",
+        "IOSchedulingClass=idle",
     ],
-}  # fmt: skip
+}
 WHEN = {
     "jobsite-backup": ["OnCalendar=*-*-* 01:30:00", "RandomizedDelaySec=30min"],
     "jobsite-maintain": ["OnCalendar=hourly", "RandomizedDelaySec=5min"],
@@ -56,23 +85,47 @@ WHEN = {
 }
 YES = (
     "NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateMounts PrivateUsers ProtectClock "
-    "ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables "
-    "LockPersonality MemoryDenyWriteExecute RemoveIPC RestrictNamespaces RestrictRealtime RestrictSUIDSGID"
+    "ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules "
+    "ProtectKernelTunables "
+    "LockPersonality MemoryDenyWriteExecute RemoveIPC RestrictNamespaces RestrictRealtime "
+    "RestrictSUIDSGID"
 )
 SANDBOX = {f"{name}=yes" for name in YES.split()} | {
-    "CapabilityBoundingSet=", "AmbientCapabilities=", "ProtectSystem=strict",
-    "ReadWritePaths=/srv/jobsite/media", "StateDirectory=jobsite", "UMask=0022", "ProtectProc=invisible",
-    "ProcSubset=pid", "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX", "SystemCallArchitectures=native",
-    "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources", "SystemCallFilter=@chown",
+    "CapabilityBoundingSet=",
+    "AmbientCapabilities=",
+    "ProtectSystem=strict",
+    "ReadWritePaths=/srv/jobsite/media",
+    "StateDirectory=jobsite",
+    "UMask=0022",
+    "ProtectProc=invisible",
+    "ProcSubset=pid",
+    "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX",
+    "SystemCallArchitectures=native",
+    "SystemCallFilter=@system-service",
+    "SystemCallFilter=~@privileged @resources",
+    "SystemCallFilter=@chown",
     "SystemCallErrorNumber=EPERM",
-}  # fmt: skip
+}
 GUNICORN = {
-    "worker_class": "gthread", "preload_app": False, "max_requests": 200_000, "max_requests_jitter": 50_000,
-    "worker_tmp_dir": "/dev/shm", "control_socket_disable": True, "timeout": 10, "LOADING_MAX": 60,
-    "graceful_timeout": 30, "keepalive": 75, "secure_scheme_headers": {"X-FORWARDED-PROTO": "https"},
-    "forwarder_headers": "", "forwarded_allow_ips": "127.0.0.1,::1", "limit_request_line": 8190,
-    "bind": "127.0.0.1:8000", "workers": 2, "threads": 4, "wsgi_app": "jobsite.wsgi",
-}  # fmt: skip
+    "worker_class": "gthread",
+    "preload_app": False,
+    "max_requests": 200_000,
+    "max_requests_jitter": 50_000,
+    "worker_tmp_dir": "/dev/shm",
+    "control_socket_disable": True,
+    "timeout": 10,
+    "LOADING_MAX": 60,
+    "graceful_timeout": 30,
+    "keepalive": 75,
+    "secure_scheme_headers": {"X-FORWARDED-PROTO": "https"},
+    "forwarder_headers": "",
+    "forwarded_allow_ips": "127.0.0.1,::1",
+    "limit_request_line": 8190,
+    "bind": "127.0.0.1:8000",
+    "workers": 2,
+    "threads": 4,
+    "wsgi_app": "jobsite.wsgi",
+}
 NGINX = """
 server_tokens off;  absolute_redirect off;  underscores_in_headers off;  worker_rlimit_nofile 16384;
 limit_req_zone $client zone=requests:10m rate=50r/s;  limit_req zone=requests burst=200 nodelay;
@@ -94,7 +147,8 @@ ssl_protocols TLSv1.2 TLSv1.3;  ssl_session_tickets off;  return 308 https://$se
 
 # By alert: severity, `for`, and what decides of the expression: selections, ranges, comparisons.
 DECIDES = re.compile(
-    r"\{[^}]*\}|\[\w+\]|offset \w+|\b(?:and|or)\b|absent|(?:[<>]|[=!<>]=) [\d.]+(?: \* \d+)?|, \d+|\b0\.99\b"
+    r"\{[^}]*\}|\[\w+\]|offset \w+|\b(?:and|or)\b|absent|(?:[<>]|[=!<>]=) [\d.]+(?: \* \d+)?|, "
+    r"\d+|\b0\.99\b"
     r"|\b(?:max|sum|abs|delta|increase|rate)\b"
 )
 ALERTS = {
@@ -125,7 +179,9 @@ ALERTS = {
     "NothingListed": 'page 5m: {list="external"} == 0 and {list="external"} offset 1h > 10',
     "Lockouts": 'ticket 0m: sum increase {outcome="locked_out"} [15m] > 20',
     "Throttled": 'ticket 10m: sum rate {status="429"} [10m] sum rate [10m] > 0.2',
-    "DiskFull": 'page 10m: {fstype!~"tmpfs|overlay|squashfs"} {fstype!~"tmpfs|overlay|squashfs"} < 0.1',
+    "DiskFull": (
+        'page 10m: {fstype!~"tmpfs|overlay|squashfs"} {fstype!~"tmpfs|overlay|squashfs"} < 0.1'
+    ),
     "DiskFullTomorrow": 'ticket 1h: {fstype!~"tmpfs|overlay|squashfs"} [6h] , 86400 < 0',
     "BackupOld": (
         'ticket 10m: {name="jobsite-backup.timer"} > 93600 or {name="jobsite-backup.service", '
@@ -164,7 +220,9 @@ def test_commands_of_units_and_containers_are_equal_and_have_these_options():
     of_units = {path.stem: re.findall(r"manage\.py (.*)", path.read_text()) for path in SERVICES}
     jobs = ("maintain", "purge", "backup", "deliver")
     commands = {name: " ".join(COMPOSE["services"][name]["command"]) for name in jobs}
-    in_containers = {name: re.findall(r"manage\.py (.*?)(?= &&|$)", text) for name, text in commands.items()}
+    in_containers = {
+        name: re.findall(r"manage\.py (.*?)(?= &&|$)", text) for name, text in commands.items()
+    }
     assert in_containers == {name: of_units[f"jobsite-{name}"] for name in jobs}
     for command in {line for found in of_units.values() for line in found}:
         name, *words = command.split()

@@ -35,5 +35,7 @@ def test_only_the_secret_key_reads_the_copies(tmp_path):
 
     assert sorted(each.name for each in copies.iterdir()) == ["erased", copy.name]
     assert (b"applicants" in before, copy.read_bytes()) == (False, before)
-    back = subprocess.run(["age", "--decrypt", "-i", key, copy], check=True, capture_output=True).stdout
+    back = subprocess.run(
+        ["age", "--decrypt", "-i", key, copy], check=True, capture_output=True
+    ).stdout
     assert back == archive.read_bytes()

@@ -37,7 +37,11 @@ def test_malformed_request_is_a_problem_document(site):
     for request, status in MALFORMED.items():
         answer = site.gunicorn.send_raw(request)
 
-        assert (request[:99], answer.status, answer.json["status"]) == (request[:99], status, status)
+        assert (request[:99], answer.status, answer.json["status"]) == (
+            request[:99],
+            status,
+            status,
+        )
         assert answer.headers["Content-Type"] == "application/problem+json"
         assert answer.json.keys() == {"type", "title", "status", "detail", "instance"}
         assert answer.headers["Cache-Control"] == "no-store"
@@ -49,38 +53,58 @@ def test_wrong_setting_ends_in_a_line_that_names_the_variable(tmp_path, site):
     free = {"BIND": f"127.0.0.1:{free_port()}"}
     for variables, line in (
         ({"WEB_THREADS": "two"}, "WEB_THREADS is 'two', not a whole number of 1 or more."),
-        ({"BIND": "127.0.0.1:http"}, "BIND is '127.0.0.1:http': 'http' is not a valid port number."),
+        (
+            {"BIND": "127.0.0.1:http"},
+            "BIND is '127.0.0.1:http': 'http' is not a valid port number.",
+        ),
         ({"BIND": "127.0.0.1:99999"}, "BIND: the port 99999 is not from 0 to 65535."),
         ({"BIND": used}, f"BIND: cannot listen on {used}: Address already in use."),
-        (free | {"DATABASE_URL": "mysql://u:hunter2@h/x"},
-         "DATABASE_URL begins with mysql://; it must be like postgres://user:password@host/name."),
-    ):  # fmt: skip
+        (
+            free | {"DATABASE_URL": "mysql://u:hunter2@h/x"},
+            "DATABASE_URL begins with mysql://; it must be like postgres://user:password@host/name.",
+        ),
+    ):
         done = subprocess.run(
-            [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py"], cwd=ROOT,
-            env=SYSTEM_ENV | variables | {"LOG_FORMAT": "json"}, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        assert (done.returncode > 0, line in done.stderr.splitlines()) == (True, True), (line, done.stderr)
+            [sys.executable, "-m", "gunicorn", "-c", "deploy/gunicorn.conf.py"],
+            cwd=ROOT,
+            env=SYSTEM_ENV | variables | {"LOG_FORMAT": "json"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode > 0, line in done.stderr.splitlines()) == (True, True), (
+            line,
+            done.stderr,
+        )
         assert "ImproperlyConfigured" not in done.stderr
 
 
 def test_headers_cannot_set_server_variables(site):
     for name in (b"SCRIPT_NAME", b"SCRIPT-NAME", b"PATH_INFO", b"REMOTE_USER", b"REMOTE_ADDR"):
-        request = b"GET /v1/filters HTTP/1.1\r\n%b%b: /zyx\r\nConnection: close\r\n\r\n" % (HOST, name)
+        request = b"GET /v1/filters HTTP/1.1\r\n%b%b: /zyx\r\nConnection: close\r\n\r\n" % (
+            HOST,
+            name,
+        )
         answer = site.gunicorn.send_raw(request)
 
         assert (name, answer.status, b"zyx" in answer.body) == (name, 200, False)
 
 
 def test_scheme_is_that_of_the_proxy(site):
-    answers = [site.gunicorn.request("/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=scheme)
-               for scheme in ("https", "http")]  # fmt: skip
+    answers = [
+        site.gunicorn.request(
+            "/v1/vacancies?fields=id", address="127.0.0.1", X_Forwarded_Proto=scheme
+        )
+        for scheme in ("https", "http")
+    ]
     links = [answer.json["links"]["first"] for answer in answers]
 
     assert [link.partition(":")[0] for link in links] == ["https", "http"]
 
 
 def test_two_workers_with_threads_and_one_listening_port(site):
-    held = [site.gunicorn.connect() for _ in range(3)]  # each of them waits for a header in a thread
+    # Each of them waits for a header in a thread.
+    held = [site.gunicorn.connect() for _ in range(3)]
     try:
         assert len(site.gunicorn.workers()) == 2
         assert site.gunicorn.request("/v1/filters").status == 200
@@ -88,7 +112,9 @@ def test_two_workers_with_threads_and_one_listening_port(site):
         for link in held:
             link.close()
     links = []
-    for link in (link for pid in site.gunicorn.pids() for link in Path(f"/proc/{pid}/fd").iterdir()):
+    for link in (
+        link for pid in site.gunicorn.pids() for link in Path(f"/proc/{pid}/fd").iterdir()
+    ):
         with suppress(FileNotFoundError):  # closed meanwhile
             links.append(link.readlink())
     rows = [row.split() for row in Path("/proc/net/unix").read_text().splitlines()[1:]]
@@ -99,7 +125,8 @@ def test_frozen_worker_is_replaced_and_holds_no_request_for_long(node):
     [frozen] = node.workers()
     os.kill(frozen, signal.SIGSTOP)
 
-    assert node.request("/v1/filters", Host="127.0.0.1").status == 200  # the client waits for 30 s at most
+    # The client waits for 30 s at most.
+    assert node.request("/v1/filters", Host="127.0.0.1").status == 200
     assert node.workers() != [frozen]
 
 
@@ -114,9 +141,16 @@ def node(tmp_path):
 
 def test_public_reads_work_on_a_full_disk(node):
     """SQLite cannot create its -shm file on a full disk, and without it nobody can read."""
-    paths = ["/v1/vacancies", "/v1/vacancies?sort=title&page[size]=2", "/v1/vacancies?filter[search]=job",
-             "/v1/vacancies/hot", "/v1/vacancies/3", "/v1/vacancies/3/form", "/v1/filters",
-             "/v0.1/vacancies"]  # fmt: skip
+    paths = [
+        "/v1/vacancies",
+        "/v1/vacancies?sort=title&page[size]=2",
+        "/v1/vacancies?filter[search]=job",
+        "/v1/vacancies/hot",
+        "/v1/vacancies/3",
+        "/v1/vacancies/3/form",
+        "/v1/filters",
+        "/v0.1/vacancies",
+    ]
     before = {path: node.request(path, Host="127.0.0.1") for path in [*paths, "/readyz"]}
     for pid in node.workers():
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))
@@ -128,6 +162,7 @@ def test_public_reads_work_on_a_full_disk(node):
         answer = node.request("/v1/vacancies?page[size]=7&sort=title", Host="127.0.0.1")
         assert answer.json["meta"]["total"] == 39
     body = b'{"username": "anna", "password": "anna\'s long password"}'
-    refused = node.request("/v1/auth/token", "POST", body,
-                           Host="127.0.0.1", Content_Type="application/json")  # fmt: skip
+    refused = node.request(
+        "/v1/auth/token", "POST", body, Host="127.0.0.1", Content_Type="application/json"
+    )
     assert (refused.status, refused.json["status"]) == (503, 503)

@@ -15,8 +15,11 @@ from tests.servers import ROOT, SYSTEM_ENV
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="there is no make here")
 
 # A Python that differs in one thing, and runs what it is given.
-FAKE = '#!/bin/sh\nif [ "$1" = -c ]; then exec {python} -c "import sys; {change}; exec(sys.argv.pop(1))" ' \
-    '"$2" "$3" "$4"; fi\nexec {python} "$@"\n'  # fmt: skip
+FAKE = (
+    '#!/bin/sh\nif [ "$1" = -c ]; then exec {python} -c "import sys; {change}; '
+    'exec(sys.argv.pop(1))" '
+    '"$2" "$3" "$4"; fi\nexec {python} "$@"\n'
+)
 # A pip that takes its time, in a folder of PYTHONPATH.
 PIP = """
 import sys, time
@@ -62,7 +65,9 @@ def refused(folder, python, **kwargs):
 
 
 def test_missing_or_unsuitable_python_is_reported_with_the_reason(checkout):
-    assert refused(checkout, "") == "No Python 3.11 or newer was found. Set PYTHON=/path/to/python3."
+    assert (
+        refused(checkout, "") == "No Python 3.11 or newer was found. Set PYTHON=/path/to/python3."
+    )
     assert refused(checkout, "/no/python") == "PYTHON is /no/python, which is no program."
     python = fake(checkout, "sys.version_info = (3, 8, 18)")
     assert refused(checkout, python) == (
@@ -70,7 +75,8 @@ def test_missing_or_unsuitable_python_is_reported_with_the_reason(checkout):
     )
     fake(checkout, "sys.modules['ensurepip'] = None")
     assert refused(checkout, python) == (
-        f"{python} cannot make a virtual environment (import of ensurepip halted; None in sys.modules). "
+        f"{python} cannot make a virtual environment (import of ensurepip halted; None in "
+        "sys.modules). "
         "On Debian and Ubuntu: apt install python3-venv."
     )
 
@@ -95,14 +101,16 @@ def test_read_only_folder_is_reported(read_only):
         pytest.skip(f"{python} will not do for another reason")
 
     assert refused(folder, python, **visitor) == (
-        f"{folder} cannot be written to, and the environment .venv belongs there. Set VENV=/another/folder."
+        f"{folder} cannot be written to, and the environment .venv belongs there. Set "
+        "VENV=/another/folder."
     )
 
 
 @pytest.fixture
 def run_demo(checkout, monkeypatch, tmp_path):
-    """Return a function that runs make demo with a pip that waits until its progress was printed, and ends
-    with a code. It returns the exit code, the lines and stderr."""
+    """Return a function that runs make demo with a pip that waits until its progress was printed,
+    and ends with a code. It returns the exit code, the lines and stderr.
+    """
     script = (checkout / "deploy/install.py").read_text()
     assert script.count("INTERVAL = 5") == 1
     (checkout / "deploy/install.py").write_text(script.replace("INTERVAL = 5", "INTERVAL = 0.2"))
@@ -137,7 +145,10 @@ def test_progress_is_printed_while_pip_is_slow(checkout, run_demo):
     assert lines[0] == "Installing the 2 packages of requirements.txt ..."
     assert any(line.endswith(" s: package 1 of 2, alpha") for line in lines[1:])
     assert lines[-3].startswith("Installed in ")
-    assert lines[-2:] == [".venv/bin/python manage.py demo --port 8001", "manage.py demo --port 8001"]
+    assert lines[-2:] == [
+        ".venv/bin/python manage.py demo --port 8001",
+        "manage.py demo --port 8001",
+    ]
     again = make(checkout, "demo")
     assert again.stdout == ".venv/bin/python manage.py demo \nmanage.py demo\n"
 

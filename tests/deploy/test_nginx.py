@@ -1,4 +1,5 @@
-"""deploy/nginx.conf: invalid requests, headers, rate limits, failing nodes, private paths, TLS and the log.
+"""deploy/nginx.conf: invalid requests, headers, rate limits, failing nodes, private paths, TLS and
+the log.
 
 `site` is the real service; `edge` has stub nodes.
 """
@@ -14,7 +15,15 @@ from contextlib import suppress
 import pytest
 
 from tests import servers
-from tests.deploy.conftest import HOST, LIMIT, Nginx, is_problem, new_address, raw_request, read_response
+from tests.deploy.conftest import (
+    HOST,
+    LIMIT,
+    Nginx,
+    is_problem,
+    new_address,
+    raw_request,
+    read_response,
+)
 
 pytestmark = pytest.mark.slow("starts nginx")
 
@@ -27,7 +36,7 @@ def test_nginx_accepts_the_configuration(edge):
     assert "warn" not in done.stderr
 
 
-# --- Invalid requests ------------------------------------------------------------------------------------
+# --- Invalid requests -----------------------------------------------------------------------------
 
 
 OF_HOST = f"Host: {HOST}"
@@ -45,7 +54,10 @@ INVALID = [
     *((path, (), "GET", 404) for path in ("/vacancies/nothing/here", "/vacancies/", "", "/")),
     *(("/vacancies", (), method, 405) for method in ("DELETE", "TRACE", "CONNECT", "PROPFIND")),
     *(("/vacancies", (), method, 400) for method in ("get", "G<T")),
-    *(("/vacancies", (OF_HOST, "Content-Length: 70000"), method, 413) for method in ("POST", "GET")),
+    *(
+        ("/vacancies", (OF_HOST, "Content-Length: 70000"), method, 413)
+        for method in ("POST", "GET")
+    ),
     *((path + "x" * 9000, (), "GET", 414) for path in ("/", "/vacancies?")),
     ("/vacancies", (OF_HOST, "X: " + "x" * 9000), "GET", 431),
     ("/vacancies", (OF_HOST, *["X: " + "x" * 8000] * 9), "GET", 431),
@@ -55,7 +67,9 @@ INVALID = [
 
 @pytest.mark.parametrize("prefix", ["/v1", "/v0.1"])
 @pytest.mark.parametrize(("target", "lines", "method", "status"), INVALID)
-def test_invalid_request_to_the_api_returns_a_problem_document(site, prefix, target, lines, method, status):
+def test_invalid_request_to_the_api_returns_a_problem_document(
+    site, prefix, target, lines, method, status
+):
     response = site.nginx.send_raw(raw_request(prefix + target, *lines, method=method))
 
     assert is_problem(response, status)
@@ -83,7 +97,9 @@ def test_instance_of_a_problem_is_the_path(site):
 def test_request_body_size_is_limited(site, edge):
     small, large = b"{" + b" " * 60_000, b"{" + b" " * 70_000
     chunked = b"".join(b"ffff\r\n" + b" " * 0xFFFF + b"\r\n" for _ in range(2)) + b"0\r\n\r\n"
-    chunks = raw_request("/v1/auth/token", OF_HOST, "Transfer-Encoding: chunked", method="POST", body=chunked)
+    chunks = raw_request(
+        "/v1/auth/token", OF_HOST, "Transfer-Encoding: chunked", method="POST", body=chunked
+    )
 
     accepted = site.nginx.request("/v1/auth/token", "POST", small, Content_Type="application/json")
 
@@ -101,18 +117,25 @@ def test_applications_have_a_larger_body(edge):
         assert edge.nginx.request(path, "POST", 25 * megabyte).status == 200
         refused = edge.nginx.request(path, "POST", 27 * megabyte)
         assert (refused.status, refused.headers["Content-Type"]) == (413, kind)
-    others = ("/v1/vacancies/1/form", "/v1/vacancies/1/applications/2", "/v1/user/applications", "/apply")
+    others = (
+        "/v1/vacancies/1/form",
+        "/v1/vacancies/1/applications/2",
+        "/v1/user/applications",
+        "/apply",
+    )
     assert [edge.nginx.request(path, "POST", b" " * 70_000).status for path in others] == [413] * 4
 
 
 def test_page_errors_are_html(site):
-    response = site.nginx.send_raw(raw_request("/docs", OF_HOST, "Content-Length: 70000", method="POST"))
+    response = site.nginx.send_raw(
+        raw_request("/docs", OF_HOST, "Content-Length: 70000", method="POST")
+    )
 
     assert (response.status, response.headers["Content-Type"]) == (413, "text/html")
     assert b"<h1>Content Too Large</h1>" in response.body
 
 
-# --- Headers and redirects -------------------------------------------------------------------------------
+# --- Headers and redirects ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("host", [HOST, "evil.example", f"{HOST}:1337", "evil.example:443"])
@@ -136,7 +159,10 @@ def test_redirects_ignore_the_host_of_the_request(edge, host, target):
     (nginx.acme / "folder").mkdir(parents=True, exist_ok=True)
     acme = "/.well-known/acme-challenge/folder"
     assert location(acme, nginx.plain_port) == (301, f"{acme}/")
-    assert location("/v1/vacancies?a=b", nginx.plain_port) == (308, f"https://{HOST}/v1/vacancies?a=b")
+    assert location("/v1/vacancies?a=b", nginx.plain_port) == (
+        308,
+        f"https://{HOST}/v1/vacancies?a=b",
+    )
     assert location("//evil.invalid/", nginx.plain_port) == (308, f"https://{HOST}//evil.invalid/")
 
 
@@ -159,14 +185,19 @@ def test_request_id_is_validated_and_passed_to_the_node(edge):
     for node in edge.nodes:
         node.response_headers["/id"] = {"X-Request-ID": "of-the-node"}
 
-    for sent, is_accepted in (("4711-abc_DEF", True), ('a"b', False), ("short", False), ("x" * 65, False)):
+    for sent, is_accepted in (
+        ("4711-abc_DEF", True),
+        ('a"b', False),
+        ("short", False),
+        ("x" * 65, False),
+    ):
         response = edge.nginx.request("/id", X_Request_ID=sent)
         (request_id,) = response.headers.get_all("X-Request-ID")
         assert response.json["x-request-id"] == request_id
         assert (request_id == sent) is is_accepted
 
 
-# --- Rate limits -----------------------------------------------------------------------------------------
+# --- Rate limits ----------------------------------------------------------------------------------
 
 
 def test_rate_limit_ignores_forged_addresses_and_spans_workers(site):
@@ -175,7 +206,10 @@ def test_rate_limit_ignores_forged_addresses_and_spans_workers(site):
     def send_all(numbers):
         with site.nginx.connect(address) as link:
             for n in numbers:
-                forged = {"X_Forwarded_For": (other := f"198.51.{n // 250}.{n % 250}"), "X_Real_IP": other}
+                forged = {
+                    "X_Forwarded_For": (other := f"198.51.{n // 250}.{n % 250}"),
+                    "X_Real_IP": other,
+                }
                 yield site.nginx.request(f"/v1/filters?{n}", link=link, **forged)
 
     for _ in range(2):  # repeat if the hour ended in between
@@ -190,10 +224,13 @@ def test_rate_limit_ignores_forged_addresses_and_spans_workers(site):
     assert (len(responses), len(responses) - len(refused)) == (1000, LIMIT)
     assert all(is_problem(each, 429) and int(each.headers["Retry-After"]) >= 1 for each in refused)
     by_nginx = "Too many requests. Retry-After says"
-    by_django = [response for response in refused if not response.json["detail"].startswith(by_nginx)]
+    by_django = [
+        response for response in refused if not response.json["detail"].startswith(by_nginx)
+    ]
     assert len(by_django) >= 200 - LIMIT
     others = site.nginx.request("/v1/vacancies?fields=id", Host=f"{HOST}:1337")
-    assert others.json["links"]["first"].startswith(f"https://{HOST}/v1/vacancies?")  # without the port
+    # Without the port.
+    assert others.json["links"]["first"].startswith(f"https://{HOST}/v1/vacancies?")
 
 
 def test_ipv6_clients_are_limited_per_64_bit_prefix(edge):
@@ -206,7 +243,9 @@ def test_ipv6_clients_are_limited_per_64_bit_prefix(edge):
     refused = [response for response in responses if response.status == 429]
     assert 25 <= len(refused) <= 29  # a burst of 1 + 200, and one more a minute
     assert {response.json["instance"] for response in refused} == {"/v1/up"}
-    assert all(is_problem(response, 429) and response.headers["Retry-After"] == "1" for response in refused)
+    assert all(
+        is_problem(response, 429) and response.headers["Retry-After"] == "1" for response in refused
+    )
     clients = ("2001:db8:0:1::", "2001:db8:0:2::1", "2001:db8:1:1::1")
     assert [request(client).status for client in clients] == [429, 200, 200]
 
@@ -227,7 +266,7 @@ def test_slow_clients_do_not_block_others_and_time_out(site):
             link.close()
 
 
-# --- Failing nodes ---------------------------------------------------------------------------------------
+# --- Failing nodes --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -243,7 +282,9 @@ def fail_nodes(edge):
         node.drops_connections.clear()
         node.requests["/back"] = 0
     # nginx tries a failed node again after a second
-    servers.until(lambda: edge.nginx.request("/back") and all(node.requests["/back"] for node in edge.nodes))
+    servers.until(
+        lambda: edge.nginx.request("/back") and all(node.requests["/back"] for node in edge.nodes)
+    )
 
 
 def test_failed_get_is_retried_on_another_node_but_post_is_not(edge, fail_nodes):
@@ -263,7 +304,11 @@ def test_error_without_a_working_node_has_retry_after(edge, fail_nodes):
             assert is_problem(response, 502)
             assert response.headers["Retry-After"] == "2"
     page = edge.nginx.request("/docs")
-    assert (page.status, page.headers["Content-Type"], page.headers["Retry-After"]) == (502, "text/html", "2")
+    assert (page.status, page.headers["Content-Type"], page.headers["Retry-After"]) == (
+        502,
+        "text/html",
+        "2",
+    )
 
 
 def test_error_log_has_no_personal_link(edge, fail_nodes):
@@ -312,7 +357,7 @@ def test_concurrent_requests_of_a_client_are_limited(unresponsive, tmp_path):
     assert response.headers["Retry-After"] == "1"
 
 
-# --- Private paths ---------------------------------------------------------------------------------------
+# --- Private paths --------------------------------------------------------------------------------
 
 
 def test_metrics_are_not_public(edge):
@@ -323,14 +368,17 @@ def test_metrics_are_not_public(edge):
 
 def test_readiness_is_private_and_liveness_is_public(edge):
     statuses = {
-        client: [edge.nginx.request(path, X_Forwarded_For=client).status for path in ("/readyz", "/healthz")]
+        client: [
+            edge.nginx.request(path, X_Forwarded_For=client).status
+            for path in ("/readyz", "/healthz")
+        ]
         for client in ("203.0.113.9", "2001:db8::1", "10.1.2.3", "127.0.0.1", "fd00::1")
     }
 
     assert list(statuses.values()) == [[403, 200]] * 2 + [[200, 200]] * 3
 
 
-# --- TLS and the access log ------------------------------------------------------------------------------
+# --- TLS and the access log -----------------------------------------------------------------------
 
 
 def test_tls_1_3_and_http_2(site):
@@ -351,11 +399,17 @@ def test_access_log_has_no_query_token_or_full_address(edge):
     for client in ("203.0.113.77", "2001:db8:77:1:2:3:4:5"):
         for path in paths:
             edge.nginx.request(
-                path, X_Forwarded_For=client, X_Request_ID="logged-request", Cookie=f"a={secret}",
-                Authorization=f"Bearer {secret}", Referer=f"https://a/{secret}",
-            )  # fmt: skip
+                path,
+                X_Forwarded_For=client,
+                X_Request_ID="logged-request",
+                Cookie=f"a={secret}",
+                Authorization=f"Bearer {secret}",
+                Referer=f"https://a/{secret}",
+            )
 
-    servers.until(lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 14)
+    servers.until(
+        lambda: sum(line["request_id"] == "logged-request" for line in edge.nginx.lines) == 14
+    )
 
     lines = [line for line in edge.nginx.lines if line["request_id"] == "logged-request"]
     assert "zyx" not in json.dumps(lines)

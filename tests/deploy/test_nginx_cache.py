@@ -28,7 +28,7 @@ def cached_response(site, path, **headers) -> Response:
             assert time.monotonic() < deadline
 
 
-# --- Cached responses ------------------------------------------------------------------------------------
+# --- Cached responses -----------------------------------------------------------------------------
 
 
 def test_public_responses_are_cached(site):
@@ -37,7 +37,11 @@ def test_public_responses_are_cached(site):
 
         assert cached_response(site, path).body == plain.body
         head = site.nginx.request(path, "HEAD")
-        assert (head.status, head.body, head.headers["Content-Length"]) == (200, b"", str(len(plain.body)))
+        assert (head.status, head.body, head.headers["Content-Length"]) == (
+            200,
+            b"",
+            str(len(plain.body)),
+        )
         assert cached_response(site, path, If_None_Match=plain.headers["ETag"]).status == 304
         assert cached_response(site, path, Range="bytes=0-9").body == plain.body
 
@@ -66,7 +70,9 @@ def test_unacceptable_type_is_a_406_of_a_cached_path(site):
 def test_internal_and_personal_responses_are_not_cached(site):
     lists = ("/v1/vacancies/internal", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
     statuses = dict.fromkeys((*lists, "/v1/user/applications"), 401)
-    statuses |= dict.fromkeys(("/v1/user/applications/x.css", "/v1/vacancies/1", "/v1/vacancies/1/form"), 404)
+    statuses |= dict.fromkeys(
+        ("/v1/user/applications/x.css", "/v1/vacancies/1", "/v1/vacancies/1/form"), 404
+    )
     for path, status in statuses.items():
         for _ in range(4):
             mine, other = site.nginx.request(path, **site.cookie), site.nginx.request(path)
@@ -84,8 +90,11 @@ def test_cache_separates_hosts_queries_encodings_and_origins(site):
         for encoding in ({}, {"Accept_Encoding": "gzip"}, {"Accept_Encoding": "gzip;q=0, identity"})
         for origin in ({}, {"Origin": "https://a.example"})
     ]
-    expected = {n: site.nginx.request(path, **headers) for n, (path, headers) in enumerate(variants)}
-    assert len({response.body for response in expected.values()}) == 8  # sizes x hosts x compression
+    expected = {
+        n: site.nginx.request(path, **headers) for n, (path, headers) in enumerate(variants)
+    }
+    # Sizes x hosts x compression.
+    assert len({response.body for response in expected.values()}) == 8
     hits = set()
 
     def request_all(_):
@@ -125,7 +134,7 @@ def test_unpublished_vacancy_disappears_within_a_second(site):
     assert site.nginx.request(file).status == 404
 
 
-# --- Files -----------------------------------------------------------------------------------------------
+# --- Files ----------------------------------------------------------------------------------------
 
 
 def test_static_files_with_a_hashed_name_are_immutable(site):
@@ -135,7 +144,9 @@ def test_static_files_with_a_hashed_name_are_immutable(site):
         (folder / name).write_text("a {}")
     (site.nginx.folder / "secret").write_text("secret")
 
-    plain, digested = (site.nginx.request(f"/static/{name}") for name in ("a.css", "a.0123456789ab.css"))
+    plain, digested = (
+        site.nginx.request(f"/static/{name}") for name in ("a.css", "a.0123456789ab.css")
+    )
 
     assert plain.body == digested.body == b"a {}"
     assert plain.headers["Cache-Control"] == "public, max-age=3600"
@@ -144,9 +155,16 @@ def test_static_files_with_a_hashed_name_are_immutable(site):
     assert digested.headers["Access-Control-Allow-Origin"] == "*"
     by_django = site.gunicorn.request("/static/nothing.css")  # a 404 with the same restrictions
     for name in ("Content-Security-Policy", "Cross-Origin-Resource-Policy"):
-        by_nginx, expected = (set(response.headers[name].split("; ")) for response in (digested, by_django))
+        by_nginx, expected = (
+            set(response.headers[name].split("; ")) for response in (digested, by_django)
+        )
         assert by_nginx == expected
-    for path in ("/static../secret", "/static/../secret", "/static/%2e%2e/secret", "/static/nothing.css"):
+    for path in (
+        "/static../secret",
+        "/static/../secret",
+        "/static/%2e%2e/secret",
+        "/static/nothing.css",
+    ):
         assert site.nginx.request(path).status == 404
 
 

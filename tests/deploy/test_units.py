@@ -75,14 +75,24 @@ def test_all_services_have_the_same_sandbox():
 
 def test_commands_exist():
     text = "".join(unit.read_text() for unit in SERVICES)
-    text += "".join(f" {' '.join(service.get('command', []))} " for service in COMPOSE["services"].values())
+    text += "".join(
+        f" {' '.join(service.get('command', []))} " for service in COMPOSE["services"].values()
+    )
     started = set(re.findall(r"manage\.py ([a-z_]+)", text))
 
     assert started == {
-        "backup", "check", "clean_media", "collectstatic", "create_roles", "deliver", "maintain_lists",
+        "backup",
+        "check",
+        "clean_media",
+        "collectstatic",
+        "create_roles",
+        "deliver",
+        "maintain_lists",
         "update_statistics",
-        "migrate", "purge_applications", "purge_credentials",
-    }  # fmt: skip
+        "migrate",
+        "purge_applications",
+        "purge_credentials",
+    }
     assert started <= get_commands().keys()
 
 
@@ -122,7 +132,10 @@ def test_prometheus_reads_the_metrics_of_the_site_and_the_rules():
     assert {"TRUSTED_PROXIES", "CACHE_URL", "DATABASE_URL", "BIND"} <= app["environment"].keys()
     mounted = dict(volume.removesuffix(":ro").split(":") for volume in monitor["volumes"])
     files = {name: Path(target).name for name, target in mounted.items() if name.startswith("./")}
-    assert files == {"./prometheus.yaml": "prometheus.yml", "./alerts.yaml": config["rule_files"][0]}
+    assert files == {
+        "./prometheus.yaml": "prometheus.yml",
+        "./alerts.yaml": config["rule_files"][0],
+    }
     assert all((DEPLOY / name).is_file() for name in files)
     assert monitor["profiles"] == ["monitoring"]
 
@@ -136,7 +149,11 @@ def test_database_container_has_the_database_of_the_site():
     lines = ("host all postgres 127.0.0.1/32 trust", "host all all 127.0.0.1/32 scram-sha-256", "")
     (server.folder / "pg_hba.conf").write_text("\n".join(lines))
     env = {"PATH": f"{servers.POSTGRES}:{os.environ['PATH']}", "PGHOST": "127.0.0.1"}
-    env |= {"PGPORT": f"{server.port}", "DATABASE_PASSWORD": "of-the-site", "POSTGRES_USER": "postgres"}
+    env |= {
+        "PGPORT": f"{server.port}",
+        "DATABASE_PASSWORD": "of-the-site",
+        "POSTGRES_USER": "postgres",
+    }
     with server:
         script = ["sh", DEPLOY / "create-database.sh"]
         done = subprocess.run(script, env=env, capture_output=True, text=True, timeout=60)

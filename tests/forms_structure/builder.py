@@ -6,7 +6,13 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 LIST = "/admin/forms_structure/form/"
-NAME = {"name": "first_name", "type": "text", "label": "First name", "required": True, "css": "col-6"}
+NAME = {
+    "name": "first_name",
+    "type": "text",
+    "label": "First name",
+    "required": True,
+    "css": "col-6",
+}
 STRUCTURE = [{"title": "You", "description": "", "fields": [NAME]}]
 OTHER = [{"title": "You", "description": "", "fields": [NAME | {"name": "last_name"}]}]
 
@@ -22,10 +28,17 @@ def recruiter(*permissions, name="anna"):
 
 def ask(client, form, view, **question):
     """Return (status, body) of a request of the builder."""
-    response = client.post(f"{LIST}{form.pk}/{view}/", json.dumps(question), content_type="application/json")
+    response = client.post(
+        f"{LIST}{form.pk}/{view}/", json.dumps(question), content_type="application/json"
+    )
     return response.status_code, response.json()
 
 
 def save(client, form, structure=OTHER, **question):
-    whole = {"structure": structure, "revision": form.revision, "name": form.name, "language": form.language}
+    whole = {
+        "structure": structure,
+        "revision": form.revision,
+        "name": form.name,
+        "language": form.language,
+    }
     return ask(client, form, "save", **whole | question)

@@ -16,8 +16,16 @@ from jobsite.text.html import sanitise
 
 TYPES_WITH_OPTIONS = ("select", "checkbox-group", "radio-group")
 TYPES = (
-    *TYPES_WITH_OPTIONS, "range", "checkbox", "text", "textarea", "email", "tel", "date", "file",
-)  # fmt: skip
+    *TYPES_WITH_OPTIONS,
+    "range",
+    "checkbox",
+    "text",
+    "textarea",
+    "email",
+    "tel",
+    "date",
+    "file",
+)
 ROLES = {  # the types that may have each role
     "email": ("email",),
     "given_name": ("text",),
@@ -41,7 +49,9 @@ titles = st.text(_one_line, max_size=12)
 texts = st.text(_one_line, min_size=1, max_size=12).filter(str.strip)
 descriptions = st.one_of(
     st.just(""),
-    st.just('<p>Read <a href="https://example.com/?a=1&amp;b=2">this</a>.</p><ul><li>日本語 🚑</li></ul>'),
+    st.just(
+        '<p>Read <a href="https://example.com/?a=1&amp;b=2">this</a>.</p><ul><li>日本語 🚑</li></ul>'
+    ),
     texts.map(lambda text: str(sanitise(f"<p>{escape(text)}</p>"))),
 )
 _stems = st.sampled_from(["a", "Z", "first_name_", "e-mail-", "x" * 55])
@@ -70,7 +80,11 @@ class _Draw:
     def field(self, depth: int, values: list[str] | None) -> dict[str, Any]:
         draw = self.draw
         field: dict[str, Any] = {"name": self.name(), "type": draw(st.sampled_from(TYPES))}
-        field |= {"label": draw(texts), "required": draw(st.booleans()), "css": draw(st.sampled_from(WIDTHS))}
+        field |= {
+            "label": draw(texts),
+            "required": draw(st.booleans()),
+            "css": draw(st.sampled_from(WIDTHS)),
+        }
         fitting = [role for role in self.roles if field["type"] in ROLES[role]]
         if values is not None:
             fitting = [role for role in fitting if role != "email"]
@@ -94,9 +108,15 @@ class _Draw:
 
 @st.composite
 def structures(
-    draw: Any, min_sections: int = 0, fields_max: int = 12, prefix: str = "", roles: Collection[str] = ()
+    draw: Any,
+    min_sections: int = 0,
+    fields_max: int = 12,
+    prefix: str = "",
+    roles: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """Strategy of valid stored structures whose names start with `prefix`. Fields may have `roles`."""
+    """Strategy of valid stored structures whose names start with `prefix`.
+    Fields may have `roles`.
+    """
     drawing = _Draw(draw, fields_max, prefix, roles)
     return [drawing.section() for _ in range(draw(st.integers(min_sections, 3)))]
 
@@ -105,15 +125,25 @@ def chain(depth: int) -> list[dict[str, Any]]:
     field: dict[str, Any] = {}
     for level in range(depth, -1, -1):
         field = {
-            "name": f"level{level}", "type": "checkbox", "label": f"Level {level}", "required": False,
-            "css": "col-12", **({"conditional": [field]} if field else {}),
+            "name": f"level{level}",
+            "type": "checkbox",
+            "label": f"Level {level}",
+            "required": False,
+            "css": "col-12",
+            **({"conditional": [field]} if field else {}),
             **({"on_value": "1"} if level else {}),
-        }  # fmt: skip
+        }
     return [{"title": "Deep", "description": "", "fields": [field]}]
 
 
 def text_field(name: str = "city", **values: Any) -> dict[str, Any]:
-    return {"name": name, "type": "text", "label": "City", "required": False, "css": "col-12"} | values
+    return {
+        "name": name,
+        "type": "text",
+        "label": "City",
+        "required": False,
+        "css": "col-12",
+    } | values
 
 
 def section(*fields: dict[str, Any], **values: Any) -> dict[str, Any]:
@@ -135,10 +165,19 @@ def specimen() -> list[dict[str, Any]]:
             description="<p>Two <strong>minutes</strong>.</p>",
         ),
         section(
-            text_field("other_level", type="range", label={"name": "other_language", "label": "Other"}),
+            text_field(
+                "other_level", type="range", label={"name": "other_language", "label": "Other"}
+            ),
             text_field("licences", type="checkbox-group")
-            | {"options": yes_no, "conditional": [text_field("which", type="textarea", on_value="yes")]},
-            text_field("moves", type="checkbox", conditional=[text_field("from", type="date", on_value="1")]),
+            | {
+                "options": yes_no,
+                "conditional": [text_field("which", type="textarea", on_value="yes")],
+            },
+            text_field(
+                "moves",
+                type="checkbox",
+                conditional=[text_field("from", type="date", on_value="1")],
+            ),
             text_field("shift", type="radio-group", options=yes_no),
             title="",
         ),
@@ -148,7 +187,9 @@ def specimen() -> list[dict[str, Any]]:
 def served(
     structure: list[dict[str, Any]], language: str = "en", consent: dict[str, Any] | None = None
 ) -> list[dict[str, Any]]:
-    """`structure` in the words of the interface (2.9), put together by hand; `consent` comes last."""
+    """`structure` in the words of the interface (2.9), put together by hand;
+    `consent` comes last.
+    """
 
     def field_of(field: dict[str, Any]) -> dict[str, Any]:
         name, label = field["name"], field["label"]
@@ -183,7 +224,9 @@ GONE: Any = type("Gone", (), {"__repr__": lambda self: "GONE"})()
 
 @dataclass(frozen=True)
 class Corruption:
-    """Put `value` at `at` (GONE takes away what is there), and `fault` is where it has to be told."""
+    """Put `value` at `at` (GONE takes away what is there), and `fault` is
+    where it has to be told.
+    """
 
     at: tuple[Any, ...]
     value: Any
@@ -195,7 +238,11 @@ class Corruption:
 
     def blames_only_its_owner(self, faults: Collection[str]) -> bool:
         """Whether all paths are those of the field or section that is spoilt, or below it."""
-        ends = [n for n, key in enumerate(self.at) if isinstance(key, int) and self.at[n - 1] != "options"]
+        ends = [
+            n
+            for n, key in enumerate(self.at)
+            if isinstance(key, int) and self.at[n - 1] != "options"
+        ]
         owner = ".".join(map(str, ("sections", *self.at[: ends[-1] + 1 if ends else 0])))
         return all(path == owner or path.startswith(f"{owner}.") for path in faults)
 
@@ -240,7 +287,14 @@ class _Corruptions:
         for n, part in enumerate(sections):
             yield from self.object((n,), ("title", "description", "fields"))
             yield from self.text((n, "title"), 300, may_be_empty=True)
-            texts = (5, ["x"], "a\x00b", "\ud800", "x" * 50_001, *([] if self.is_served else [None]))
+            texts = (
+                5,
+                ["x"],
+                "a\x00b",
+                "\ud800",
+                "x" * 50_001,
+                *([] if self.is_served else [None]),
+            )
             yield from each((n, "description"), texts)
             yield from self.fields((n, "fields"), part["fields"], None)
 
@@ -299,7 +353,9 @@ class _Corruptions:
                 yield Corruption((*at, key), value)
             yield from self.name((*at, "name"), label["name"])
             yield from self.text((*at, "label"), 2_000)
-            yield from each((*at, "type"), (GONE, "textarea", None) if self.is_served else ("text",))
+            yield from each(
+                (*at, "type"), (GONE, "textarea", None) if self.is_served else ("text",)
+            )
         else:
             yield from each(at, (None, 5, [], "", "\u00a0", "a\nb", "x" * 2_001))
             if field["type"] != "range":

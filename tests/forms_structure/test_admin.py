@@ -21,7 +21,9 @@ pytestmark = pytest.mark.django_db
 # --- the list, the site form, the consent ---
 
 
-def test_list_shows_the_use_of_forms_in_a_fixed_number_of_queries(anna, form, django_assert_num_queries):
+def test_list_shows_the_use_of_forms_in_a_fixed_number_of_queries(
+    anna, form, django_assert_num_queries
+):
     make_vacancy(form=form)
     make_brand("Other", form=form)
     anna.get(LIST)  # fills caches
@@ -66,7 +68,9 @@ def test_form_in_use_and_site_form_cannot_be_deleted_others_can(admin_client, fo
     Form.objects.update(is_default=True)
 
     page = admin_client.post(f"{LIST}{form.pk}/delete/", {"post": "yes"})
-    admin_client.post(LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"})
+    admin_client.post(
+        LIST, {"action": "delete_selected", "_selected_action": [form.pk], "post": "yes"}
+    )
     assertContains(page, "“Standard” is the site&#x27;s form")
 
     Form.objects.update(is_default=False)
@@ -89,7 +93,9 @@ def test_consent_text_cannot_be_changed(anna):
     for pk in ConsentText.objects.values_list("pk", flat=True):
         for page in ("change", "delete"):
             url = f"/admin/forms_structure/consenttext/{pk}/{page}/"
-            assert anna.post(url, {"text": "No", "language": "nl", "post": "yes"}).status_code == 403
+            assert (
+                anna.post(url, {"text": "No", "language": "nl", "post": "yes"}).status_code == 403
+            )
 
 
 # --- permissions ---
@@ -109,7 +115,12 @@ def test_each_endpoint_checks_its_permission(form):
     ):
         found = {page: client.get(f"{LIST}{form.pk}/{page}/").status_code for page in PAGES}
         for view in QUESTIONS:
-            whole = {"structure": OTHER, "revision": 1, "name": form.name, "language": form.language}
+            whole = {
+                "structure": OTHER,
+                "revision": 1,
+                "name": form.name,
+                "language": form.language,
+            }
             answer = client.post(f"{LIST}{form.pk}/{view}/", json.dumps(whole), "application/json")
             found[view] = answer.status_code
         found["restore"] = client.post(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code
@@ -118,7 +129,10 @@ def test_each_endpoint_checks_its_permission(form):
 
 
 def test_copy_for_a_vacancy_needs_the_change_permission_and_posts_the_csrf_token(form):
-    client, strict = recruiter("view_form", "add_form", "view_vacancy"), Client(enforce_csrf_checks=True)
+    client, strict = (
+        recruiter("view_form", "add_form", "view_vacancy"),
+        Client(enforce_csrf_checks=True),
+    )
     strict.force_login(User.objects.create_superuser("root"))
     data, url = json.dumps({"for": make_vacancy(form=form).pk}), f"{LIST}{form.pk}"
 
@@ -130,7 +144,9 @@ def test_copy_for_a_vacancy_needs_the_change_permission_and_posts_the_csrf_token
 
 def test_unknown_form_is_404(anna):
     pks = ("0", "999", "x", "9" * 40, "-1", "²")
-    paths = [f"{LIST}{pk}/{page}/" for page in PAGES for pk in (pks if page == "change" else pks[:3])]
+    paths = [
+        f"{LIST}{pk}/{page}/" for page in PAGES for pk in (pks if page == "change" else pks[:3])
+    ]
 
     assert [path for path in paths if anna.get(path).status_code != 404] == []
 

@@ -30,10 +30,24 @@ def test_save_returns_the_stored_form(anna, form):
 
     form.refresh_from_db()
     stored = OTHER[0] | {"description": "<p>Hi</p>"}
-    shown = {"id": form.pk, "name": "Engineers", "language": "nl", "structure": [stored], "revision": 2}
+    shown = {
+        "id": form.pk,
+        "name": "Engineers",
+        "language": "nl",
+        "structure": [stored],
+        "revision": 2,
+    }
     use = {"total": 0, "published": 0, "some": []}
-    assert (status, answer) == (200, {"form": shown | {"is_default": False}, "use": use, "frozen": []})
-    assert (form.name, form.language, form.structure, form.revision) == ("Engineers", "nl", [stored], 2)
+    assert (status, answer) == (
+        200,
+        {"form": shown | {"is_default": False}, "use": use, "frozen": []},
+    )
+    assert (form.name, form.language, form.structure, form.revision) == (
+        "Engineers",
+        "nl",
+        [stored],
+        2,
+    )
     assert form.snapshots.first().author.username == "anna"
     again = save(anna, form, [stored])[1]  # no change
     assert again["form"]["revision"] == 2
@@ -50,7 +64,10 @@ def test_save_reports_the_path_of_each_error(anna, form):
         ({"name": "N\0"}, {"name": "Null characters are not allowed."}),
         ({"language": "ja"}, {"language": language}),
         ({"structure": None}, {"sections": "Must be a list; received None."}),
-        ({"structure": [STRUCTURE[0] | {"fields": [NAME, NAME]}]}, {"sections.0.fields.1.name": twice}),
+        (
+            {"structure": [STRUCTURE[0] | {"fields": [NAME, NAME]}]},
+            {"sections.0.fields.1.name": twice},
+        ),
     )
 
     reported = [(question, save(anna, form, **question)) for question, _ in cases]
@@ -91,7 +108,9 @@ def test_request_that_is_no_object_is_refused(anna, form):
         return answer.status_code, answer.json()
 
     bodies = ("", "[]", "7", "{", '{"name": "\\ud800"}', "[" * 100_000, b"\xff\xfe")
-    cases = [("save", body) for body in bodies] + [(view, "[]") for view in ("check", "copy", "extend")]
+    cases = [("save", body) for body in bodies] + [
+        (view, "[]") for view in ("check", "copy", "extend")
+    ]
     refused = (400, {"faults": {"": "Send an object as JSON."}})
     assert [(*case, send(*case)) for case in cases] == [(*case, refused) for case in cases]
 
@@ -116,7 +135,8 @@ def test_check_returns_the_public_schema(anna, client, form):
 def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
     mail = text_field("mail", type="email", role="email", required=True)
     warning = (
-        "Nobody can apply with this form yet: it needs a required field for the e-mail address of the "
+        "Nobody can apply with this form yet: it needs a required field for the e-mail address "
+        "of the "
         "applicant."
     )
     more = operations.create(name="More", structure=[], extends=form)
@@ -129,8 +149,10 @@ def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
     assert warnings == [warning, "", ""]
     pay = text_field("pay", label="Current salary")
     assert warning_of(form, pay) == (
-        f"{warning} These fields seem to ask what the applicant earns or earned: “Current salary”. Employers "
-        "in the European Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for the expected "
+        f"{warning} These fields seem to ask what the applicant earns or earned: “Current "
+        "salary”. Employers "
+        "in the European Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for "
+        "the expected "
         "pay instead."
     )
     assert save(anna, form, [section(mail, pay)])[0] == 200
@@ -215,7 +237,9 @@ def test_versions_show_who_changed_what_and_can_be_restored(anna, form):
     for text in ("First name [first_name]: short text, required, half", "Language: Dutch.", "anna"):
         assertContains(page, text)
     revisions = ("", "0", "99", "x", "²", "9" * 30, "9" * 5_000)
-    assert [restore(anna, form, revision=revision).status_code for revision in revisions] == [404] * 7
+    assert [restore(anna, form, revision=revision).status_code for revision in revisions] == [
+        404
+    ] * 7
     assert anna.get(f"{LIST}{form.pk}/restore/", {"revision": 1}).status_code == 404
     [message] = messages_of(restore(anna, form, seen=1))
     assert "someone else saved the form in the meantime" in message

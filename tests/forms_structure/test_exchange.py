@@ -26,8 +26,12 @@ from tests.forms_structure.strategies import (
 )
 
 CONSENT = {
-    "name": "privacy_consent", "type": "checkbox", "label": "I agree.", "required": True, "css": "col-12",
-}  # fmt: skip
+    "name": "privacy_consent",
+    "type": "checkbox",
+    "label": "I agree.",
+    "required": True,
+    "css": "col-12",
+}
 
 
 def faults(sections, **how):
@@ -48,12 +52,16 @@ def faults(sections, **how):
     st.sampled_from(made.LANGUAGES),
 )
 def test_served_form_is_parsed_unchanged(client, structure, extension, language):
-    """Validated, saved, served and parsed again, a form and its extension are unchanged, without roles."""
+    """Validated, saved, served and parsed again, a form and its extension are unchanged, without
+    roles.
+    """
     expected = without_roles(structure + (extension or []))
     with transaction.atomic():
         form = operations.create(name="Form", structure=structure, language=language)
         if extension is not None:
-            form = operations.create(name="More", structure=extension, extends=form, language=language)
+            form = operations.create(
+                name="More", structure=extension, extends=form, language=language
+            )
         vacancy = make_vacancy(form=form)
         body = client.get(f"/v1/vacancies/{vacancy.pk}/form").json()["data"]
         transaction.set_rollback(True)
@@ -101,9 +109,15 @@ def test_consent_is_separated_from_the_structure():
     readings = {
         "last box": (ParsedForm(served(specimen(), consent=CONSENT)), specimen(), "I agree."),
         "no consent": (ParsedForm(served(specimen())), specimen(), None),
-        "link and version": (ParsedForm([section(linked, description=None)]), [section()], "I agree."),
+        "link and version": (
+            ParsedForm([section(linked, description=None)]),
+            [section()],
+            "I agree.",
+        ),
         "other name in the source": (
-            ParsedForm([section(text_field("city"), CONSENT | {"name": "gdpr"})], consent_name="gdpr"),
+            ParsedForm(
+                [section(text_field("city"), CONSENT | {"name": "gdpr"})], consent_name="gdpr"
+            ),
             city,
             "I agree.",
         ),
@@ -142,7 +156,10 @@ def test_other_level_labels_and_levels_in_two_languages_are_noted():
 
     assert (reading.structure, reading.language) == (field, None)
     assert reading.notes == [
-        "the level labels nope, weak, moderate, good, very good, native speaker were replaced by ours"
+        (
+            "the level labels nope, weak, moderate, good, very good, native speaker were replaced by "
+            "ours"
+        )
     ]
     assert (ParsedForm(mixed).language, len(ParsedForm(mixed).notes)) == (None, 2)
 

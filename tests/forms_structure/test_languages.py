@@ -117,7 +117,9 @@ def called(source, name, count):
 
 def test_script_finds_each_of_its_texts(client):
     folder = APP / "static/forms_structure"
-    source = "".join(path.read_text() for path in [folder / "builder.js", *(folder / "builder").glob("*.js")])
+    source = "".join(
+        path.read_text() for path in [folder / "builder.js", *(folder / "builder").glob("*.js")]
+    )
     singular, plural = called(source, "gettext", 1), called(source, "ngettext", 2)
     assert len(singular) > 100
     assert len(plural) > 10

@@ -40,7 +40,9 @@ WAYS_IN = {
     "bulk_update": _bulk_update,
     "update": lambda form: Form.objects.update(structure=BAD),
     "update of nothing at all": lambda form: Form.objects.update(structure=None),
-    "update_or_create": lambda form: Form.objects.update_or_create(name="A", defaults={"structure": BAD}),
+    "update_or_create": lambda form: Form.objects.update_or_create(
+        name="A", defaults={"structure": BAD}
+    ),
     "snapshot": lambda form: Snapshot.objects.create(form=form, revision=2, structure=BAD),
 }
 
@@ -60,7 +62,10 @@ def test_every_write_validates_the_structure():
 
 
 def test_every_write_sanitises():
-    dirty, clean = [section(description="<p>a<script>x</script></p>")], [section(description="<p>a</p>")]
+    dirty, clean = (
+        [section(description="<p>a<script>x</script></p>")],
+        [section(description="<p>a</p>")],
+    )
 
     Form.objects.bulk_create([Form(name="A", structure=dirty)])
     form = Form.objects.create(name="B")
@@ -100,7 +105,13 @@ def test_form_is_validated():
 
 
 def test_default_language_is_the_sites(settings):
-    for site, expected in (("en", "en"), ("nl-be", "nl"), ("fr", "fr"), ("de-at", "de"), ("es", "en")):
+    for site, expected in (
+        ("en", "en"),
+        ("nl-be", "nl"),
+        ("fr", "fr"),
+        ("de-at", "de"),
+        ("es", "en"),
+    ):
         settings.LANGUAGE_CODE = site
         assert Form(name="A").language == ConsentText(text="I agree").language == expected, site
 
@@ -164,9 +175,14 @@ def test_consent_is_the_newest_text_in_the_language(settings):
     settings.LANGUAGE_CODE = "nl"
     add = ConsentText.objects.add
     assert add(language="fr", text="fr 1").version == 2
-    assert [current(language)[:2] for language in ("de", "nl")] == [("de", 1), ("nl", 1)]  # built in
+    # Built in.
+    assert [current(language)[:2] for language in ("de", "nl")] == [("de", 1), ("nl", 1)]
 
-    assert [add(language=text[:2], text=text).version for text in ("nl 1", "nl 2", "fr 2")] == [3, 4, 5]
+    assert [add(language=text[:2], text=text).version for text in ("nl 1", "nl 2", "fr 2")] == [
+        3,
+        4,
+        5,
+    ]
 
     assert current("nl") == current("de") == ("nl", 4, "nl 2")
     assert current("fr") == ("fr", 5, "fr 2")
@@ -177,26 +193,44 @@ def test_consent_of_a_brand_comes_before_that_of_the_site(settings):
     settings.LANGUAGE_CODE = "en"
     found = []
     for number, language, text in (
-        (None, "en", "site en"), (8, "nl", "other"), (7, "fr", "brand fr"), (None, "nl", "site nl"),
-        (7, "en", "brand en"), (7, "nl", "brand nl"), (7, "nl", ""), (7, "en", ""),
-    ):  # fmt: skip
+        (None, "en", "site en"),
+        (8, "nl", "other"),
+        (7, "fr", "brand fr"),
+        (None, "nl", "site nl"),
+        (7, "en", "brand en"),
+        (7, "nl", "brand nl"),
+        (7, "nl", ""),
+        (7, "en", ""),
+    ):
         ConsentText.objects.add(brand_number=number, language=language, text=text)
         found.append(ConsentText.objects.current("nl", 7).text)
     assert found == [
-        "site en", "site en", "site en", "site nl",
-        "brand en", "brand nl", "brand en", "site nl",
-    ]  # fmt: skip
+        "site en",
+        "site en",
+        "site en",
+        "site nl",
+        "brand en",
+        "brand nl",
+        "brand en",
+        "site nl",
+    ]
     assert ConsentText.objects.current("nl").text == "site nl"
 
 
 def test_default_consent_is_built_in():
     texts = {
         "en": "I agree that my data is kept and used for this application.",
-        "nl": "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt.",
+        "nl": (
+            "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en "
+            "gebruikt."
+        ),
         "fr": "J’accepte que mes données soient conservées et utilisées pour cette candidature.",
-        "de": "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und verwendet "
+        "de": "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und "
+        "verwendet "
         "werden.",
     }
     with translation.override("fr"):
-        assert [current(language) for language in texts] == [(code, 1, text) for code, text in texts.items()]
+        assert [current(language) for language in texts] == [
+            (code, 1, text) for code, text in texts.items()
+        ]
     assert not ConsentText.objects.exists()

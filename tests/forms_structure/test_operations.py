@@ -25,7 +25,9 @@ def history(form):
 
 
 def everything():
-    forms = Form.objects.values_list("pk", "name", "language", "structure", "revision", "updated_at")
+    forms = Form.objects.values_list(
+        "pk", "name", "language", "structure", "revision", "updated_at"
+    )
     return list(forms), list(Snapshot.objects.values_list("form", "revision", "structure"))
 
 
@@ -41,11 +43,18 @@ def test_created_form_has_a_first_snapshot(anna):
     dirty = [section(description="<p>Hi<script>x</script></p>"), *specimen()]
     stored = [section(description="<p>Hi</p>"), *specimen()]
 
-    form = operations.create(name="Engineers", structure=dirty, author=anna, origin="demo", language="nl")
+    form = operations.create(
+        name="Engineers", structure=dirty, author=anna, origin="demo", language="nl"
+    )
 
     assert form.structure == stored
     form.refresh_from_db()
-    assert (form.name, form.language, form.revision, form.structure) == ("Engineers", "nl", 1, stored)
+    assert (form.name, form.language, form.revision, form.structure) == (
+        "Engineers",
+        "nl",
+        1,
+        stored,
+    )
     assert history(form) == [(1, stored, "anna", "demo")]
 
 
@@ -79,7 +88,8 @@ def test_same_structure_changes_nothing(at, time_machine):
 
     turned = [{key: each[key] for key in reversed(each)} for each in specimen()]
     assert (
-        operations.save(form, operations.FormEdit(specimen(), revision=1, name="A", language="en")) is False
+        operations.save(form, operations.FormEdit(specimen(), revision=1, name="A", language="en"))
+        is False
     )
     assert operations.save(form, operations.FormEdit(turned)) is False
     assert everything() == before
@@ -148,14 +158,16 @@ def test_newer_revision_is_overwritten_only_without_a_revision(anna):
     operations.save(form, operations.FormEdit(TWO, revision=1), author=anna)
     before = everything()
 
-    with pytest.raises(operations.FormConflictError) as conflict:  # before the names that it would lose
+    # Before the names that it would lose.
+    with pytest.raises(operations.FormConflictError) as conflict:
         operations.save(stale, operations.FormEdit(THREE, revision=1, name="B", giving_up=[]))
 
     snapshot = conflict.value.snapshot
     assert (snapshot.revision, snapshot.structure, snapshot.author) == (2, TWO, anna)
     assert everything() == before
 
-    assert operations.save(stale, operations.FormEdit(THREE)) is True  # without a revision, the last one wins
+    # Without a revision, the last one wins.
+    assert operations.save(stale, operations.FormEdit(THREE)) is True
     assert operations.save(stale, operations.FormEdit(ONE, revision=3)) is True
     assert [structure for _, structure, _, _ in history(form)] == [ONE, THREE, TWO, ONE]
 
@@ -174,7 +186,10 @@ def test_forms_are_locked_in_a_fixed_order():
         return [re.search(column, sql).groups() for sql in locks]
 
     assert locked(base, [*ONE, *THREE])[:2] == [("id", str(base.pk)), ("extends_id", str(base.pk))]
-    assert locked(more, [section(text_field("four"))])[:2] == [("id", str(base.pk)), ("id", str(more.pk))]
+    assert locked(more, [section(text_field("four"))])[:2] == [
+        ("id", str(base.pk)),
+        ("id", str(more.pk)),
+    ]
 
 
 # --- copy and restore --------------------------------------------------------------------------
@@ -186,7 +201,12 @@ def test_copy_has_the_same_sections_and_its_own_history(anna):
 
     copy = operations.copy(form=form, author=anna)
 
-    assert (copy.name, copy.language, copy.extends, copy.is_default) == ("Copy of A", "en", base, False)
+    assert (copy.name, copy.language, copy.extends, copy.is_default) == (
+        "Copy of A",
+        "en",
+        base,
+        False,
+    )
     assert history(copy) == [(1, TWO, "anna", "copy of A")]
     operations.save(copy, operations.FormEdit(THREE))
     form.refresh_from_db()
@@ -197,7 +217,11 @@ def test_copies_are_numbered_and_not_default():
     form = Form.objects.create(name="x" * 200, structure=ONE, is_default=True)
     copy, second = operations.copy(form=form), operations.copy(form=form)
 
-    assert (len(copy.name) <= 200, len(history(copy)[0][3]) <= 200, copy.is_default) == (True, True, False)
+    assert (len(copy.name) <= 200, len(history(copy)[0][3]) <= 200, copy.is_default) == (
+        True,
+        True,
+        False,
+    )
     assert second.name.endswith("x (2)")
 
 
@@ -211,8 +235,10 @@ def test_restored_version_becomes_the_newest(anna):
     form.refresh_from_db()
     assert (form.structure, form.revision) == (ONE, 3)
     assert history(form) == [
-        (3, ONE, "anna", "version 1 restored"), (2, TWO, None, ""), (1, ONE, None, ""),
-    ]  # fmt: skip
+        (3, ONE, "anna", "version 1 restored"),
+        (2, TWO, None, ""),
+        (1, ONE, None, ""),
+    ]
 
 
 # --- extensions --------------------------------------------------------------------------------
@@ -220,7 +246,9 @@ def test_restored_version_becomes_the_newest(anna):
 
 def test_extension_cannot_use_a_name_of_its_base():
     base = operations.create(name="Base", structure=ONE)
-    language = [section(text_field("level", type="range", label={"name": "one", "label": "Which?"}))]
+    language = [
+        section(text_field("level", type="range", label={"name": "one", "label": "Which?"}))
+    ]
 
     for structure, path in ((ONE, "name"), (language, "label.name")):
         with pytest.raises(StructureError) as refused:

@@ -1,4 +1,6 @@
-"""Labels that ask for pay history (Article 5(2) of Directive (EU) 2023/970), and labels that do not."""
+"""Labels that ask for pay history (Article 5(2) of Directive (EU) 2023/970), and labels that do
+not.
+"""
 
 from forms_structure.pay_history import asks_for_pay_history, pay_history_labels
 from tests.forms_structure.strategies import section, text_field
@@ -39,6 +41,8 @@ def test_labels_that_ask_for_pay_history() -> None:
 
 
 def test_conditional_fields_are_checked_and_languages_have_no_label() -> None:
-    owner = text_field("a", type="checkbox", label="More", conditional=[text_field("b", label="Huidig loon")])
+    owner = text_field(
+        "a", type="checkbox", label="More", conditional=[text_field("b", label="Huidig loon")]
+    )
     language = text_field("c", type="range", label={"name": "l", "label": "Huidig loon"})
     assert pay_history_labels([section(owner | {"required": False}, language)]) == ["Huidig loon"]

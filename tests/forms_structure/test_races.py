@@ -16,7 +16,9 @@ MANY = 6
 
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_consent_texts_get_different_versions(_: int) -> None:
-    add = partial(ConsentText.objects.add, language="en", statement_url="https://acme.example/privacy")
+    add = partial(
+        ConsentText.objects.add, language="en", statement_url="https://acme.example/privacy"
+    )
 
     rows = at_once(*(partial(add, text=f"I agree {n}.") for n in range(MANY)))
 
@@ -56,7 +58,9 @@ def test_concurrent_saves_of_one_revision_give_one_conflict(_: int) -> None:
 
     outcomes = at_once(*(partial(save, name) for name in ("A", "B", "C")))
 
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["FormConflictError"] * 2 + ["bool"]
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["FormConflictError"] * 2 + [
+        "bool"
+    ]
     form.refresh_from_db()
     assert (form.name, form.revision) == (("A", "B", "C")[outcomes.index(True)], 2)
     assert sorted(Snapshot.objects.values_list("revision", flat=True)) == [1, 2]

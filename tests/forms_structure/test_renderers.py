@@ -1,4 +1,6 @@
-"""Renderers of JSON Schema, with the settings of docs/api.md, show a form as it is, with nothing chosen."""
+"""Renderers of JSON Schema, with the settings of docs/api.md, show a form as it is, with nothing
+chosen.
+"""
 
 import json
 import re
@@ -38,8 +40,10 @@ def render(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, 
         done = subprocess.run(
             ["node", Path(node.FOLDER, "render.mjs"), folder / "settings.mjs"],
             input=json.dumps({"schema": schema, "values": values}),
-            capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         assert done.returncode == 0, done.stderr
         pages = json.loads(done.stdout)
         return {name: ElementTree.fromstring(f"<div>{page}</div>") for name, page in pages.items()}
@@ -57,17 +61,26 @@ def labels(element: Element) -> Iterator[str]:
 
 def chosen(element: Element) -> list[str]:
     """Return the values of the options that are selected."""
-    selected = [each.get("value", "") for each in element.iter("option") if "selected" in each.attrib]
+    selected = [
+        each.get("value", "") for each in element.iter("option") if "selected" in each.attrib
+    ]
     return [value for value in selected if value]
 
 
-def test_other_renderers_choose_nothing_and_show_the_visible_fields(render: Callable[..., Any]) -> None:
-    # of first_name, mail, permit, other_language, other_level, licences, moves, shift and the consent
+def test_other_renderers_choose_nothing_and_show_the_visible_fields(
+    render: Callable[..., Any],
+) -> None:
+    # of first_name, mail, permit, other_language, other_level, licences, moves, shift and the
+    # consent
     first = ["City*", "City", "City", "Other", "Other", "City", "City", "City", "I agree.*"]
     empty = render()
     assert {name: chosen(page) for name, page in empty.items()} == {"rjsf": [], "jsonForms": []}
-    assert {name: [*labels(page)] for name, page in empty.items()} == {"rjsf": first, "jsonForms": first}
+    assert {name: [*labels(page)] for name, page in empty.items()} == {
+        "rjsf": first,
+        "jsonForms": first,
+    }
     shown = [*first, "City*"]  # with permit_when
     assert {name: [*labels(page)] for name, page in render(permit="no").items()} == {
-        "rjsf": shown, "jsonForms": shown,
-    }  # fmt: skip
+        "rjsf": shown,
+        "jsonForms": shown,
+    }

@@ -16,9 +16,23 @@ def form() -> list[dict[str, Any]]:
 
 
 def test_submitted_values_are_those_of_form_js() -> None:
-    kept = {"permit": "no", "other_language": "Frisian", "other_level": "2", "which": "B", "moves": "1"}
-    typed = {name: [value] for name, value in kept.items()} | {"mail": [""], "from": [""], "shift": [""]}
-    typed |= {"first_name": ["  Zoë "], "permit_when": ["\r\nOne\r\n\r\nTwo \r\n"], "licences": ["yes", "no"]}
+    kept = {
+        "permit": "no",
+        "other_language": "Frisian",
+        "other_level": "2",
+        "which": "B",
+        "moves": "1",
+    }
+    typed = {name: [value] for name, value in kept.items()} | {
+        "mail": [""],
+        "from": [""],
+        "shift": [""],
+    }
+    typed |= {
+        "first_name": ["  Zoë "],
+        "permit_when": ["\r\nOne\r\n\r\nTwo \r\n"],
+        "licences": ["yes", "no"],
+    }
 
     kept |= {"first_name": "Zoë", "permit_when": "One\n\nTwo", "licences": ["yes", "no"]}
     assert submitted(form(), typed, {}) == (kept, {})
@@ -27,20 +41,34 @@ def test_submitted_values_are_those_of_form_js() -> None:
 def test_fields_whose_condition_does_not_hold_are_left_out() -> None:
     """Without JavaScript, an applicant sees them all."""
     file = SimpleUploadedFile("certificate.pdf", b"%PDF-")
-    values = {"permit": "no", "permit_when": "Soon", "english": "5", "which": "B", "from": "2027-01-01"}
+    values = {
+        "permit": "no",
+        "permit_when": "Soon",
+        "english": "5",
+        "which": "B",
+        "from": "2027-01-01",
+    }
     typed = {name: [value] for name, value in values.items()}
-    assert submitted(form(), typed, {"certificate": file}) == ({"permit": "no", "permit_when": "Soon"}, {})
+    assert submitted(form(), typed, {"certificate": file}) == (
+        {"permit": "no", "permit_when": "Soon"},
+        {},
+    )
 
     typed["permit"] = ["yes"]
     values = {"permit": "yes", "english": "5", "certificate": "certificate.pdf"}
     assert submitted(form(), typed, {"certificate": file}) == (values, {"certificate": file})
     typed["english"] = ["4"]
-    assert submitted(form(), typed, {"certificate": file}) == ({"permit": "yes", "english": "4"}, {})
+    assert submitted(form(), typed, {"certificate": file}) == (
+        {"permit": "yes", "english": "4"},
+        {},
+    )
 
 
 def test_options_are_not_trimmed_and_white_space_is_empty() -> None:
     options = [{"value": " a ", "label": "A"}]
-    fields = served_in_words([section(text_field("one", type="select", options=options), text_field("two"))])
+    fields = served_in_words(
+        [section(text_field("one", type="select", options=options), text_field("two"))]
+    )
     assert submitted(fields, {"one": [" a "], "two": [" \t"]}, {}) == ({"one": " a "}, {})
 
 
@@ -58,7 +86,9 @@ def test_names_and_telephone_have_autocomplete_in_each_language() -> None:
         ("vorname nachname telefonnummer", "given-name family-name tel"),
         ("nom email", "name email"),
     ):
-        context = form_context(served_in_words([section(*map(text_field, names.split()))]), language="en")
+        context = form_context(
+            served_in_words([section(*map(text_field, names.split()))]), language="en"
+        )
         found = [
             re.search(r'autocomplete="([^"]+)"', field["attributes"])[1]  # type: ignore[index]
             for field in context["sections"][0]["fields"][: len(names.split())]
@@ -70,8 +100,12 @@ def test_typed_texts_are_escaped() -> None:
     attack = '"><script>alert(1)</script></textarea><script>'
     fields = (text_field(label=attack, type="textarea"), text_field("b", label=attack))
     shown = {"typed": {"city": [attack], "b": [attack]}, "errors": [("city", attack), (attack, "")]}
-    context = form_context(served_in_words([section(*fields, title=attack)]), language="en", **shown)
-    html = render_to_string("forms_structure/form.html", {"form": context, "hidden_inputs": {attack: attack}})
+    context = form_context(
+        served_in_words([section(*fields, title=attack)]), language="en", **shown
+    )
+    html = render_to_string(
+        "forms_structure/form.html", {"form": context, "hidden_inputs": {attack: attack}}
+    )
     assert html.count("alert(1)") > 10
     assert "<script" not in html
     assert html.count("</textarea>") == 1

@@ -35,7 +35,9 @@ def faults(structure, **how):
 
 def test_role_fits_the_type():
     for role, type_ in product(ROLES, FieldType.values):
-        options = {"options": [{"value": "x", "label": "X"}]} if FieldType(type_).has_options else {}
+        options = (
+            {"options": [{"value": "x", "label": "X"}]} if FieldType(type_).has_options else {}
+        )
         structure = [section(with_role(role, type_, **options))]
         if type_ in ROLES[role]:
             assert clean(structure) == structure
@@ -64,7 +66,8 @@ def test_conditional_field_cannot_identify_the_applicant():
         return [section(text_field(type="checkbox", conditional=[field | {"on_value": "1"}]))]
 
     assert faults(shown_by_a_box(address())) == {
-        f"{AT}.conditional.0.role": "A conditional field cannot have the role email: it is not always filled "
+        f"{AT}.conditional.0.role": "A conditional field cannot have the role email: it is not "
+        "always filled "
         "in."
     }
     phone = shown_by_a_box(with_role("phone", "tel"))
@@ -89,13 +92,19 @@ def test_form_accepts_applications_with_a_required_address():
 @given(st.lists(structures(fields_max=4, roles=["email"]), min_size=1, max_size=5), st.data())
 def test_accepting_forms_are_the_same_in_sql(drawn, data):
     with transaction.atomic():
-        bases = [operations.create(name=f"Base {n}", structure=each) for n, each in enumerate(drawn)]
+        bases = [
+            operations.create(name=f"Base {n}", structure=each) for n, each in enumerate(drawn)
+        ]
         own = [section(address(name="own-mail"))]
         for number, base in enumerate(bases):
-            structure = data.draw(st.sampled_from([[], own if "email" not in roles(base.structure) else []]))
+            structure = data.draw(
+                st.sampled_from([[], own if "email" not in roles(base.structure) else []])
+            )
             operations.create(name=f"More {number}", structure=structure, extends=base)
         found = set(Form.objects.accepting_applications())
-        expected = {form for form in Form.objects.all() if accepts_applications(form.whole_structure)}
+        expected = {
+            form for form in Form.objects.all() if accepts_applications(form.whole_structure)
+        }
         transaction.set_rollback(True)
 
     assert found == expected

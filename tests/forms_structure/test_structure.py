@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from forms_structure.choices import LEVELS, FieldRole, FieldType, Language, Width
 from forms_structure.structure import StructureError, clean, names, walk
 from tests.forms_structure import strategies as made
-from tests.forms_structure.strategies import chain, corruptions, section, specimen, structures, text_field
+from tests.forms_structure.strategies import (
+    chain,
+    corruptions,
+    section,
+    specimen,
+    structures,
+    text_field,
+)
 
 
 def faults(structure, **how):
@@ -63,9 +70,20 @@ def test_empty_parts_are_valid():
 
 def test_walk_yields_owners_before_conditional_fields_and_names_include_label_inputs():
     in_order = [
-        "first_name", "mail", "permit", "permit_when", "english", "certificate",
-        "other_level", "other_language", "licences", "which", "moves", "from", "shift",
-    ]  # fmt: skip
+        "first_name",
+        "mail",
+        "permit",
+        "permit_when",
+        "english",
+        "certificate",
+        "other_level",
+        "other_language",
+        "licences",
+        "which",
+        "moves",
+        "from",
+        "shift",
+    ]
     walked = list(walk(specimen()))
 
     assert names(specimen()) == in_order
@@ -107,7 +125,9 @@ def test_all_errors_are_reported():
         "sections.0.title": "Must be text; received 5.",
         "sections.0.fields.0.name": "Must be a letter, then up to 63 letters, digits, hyphens or "
         "underscores; received '1st'.",
-        "sections.0.fields.0.css": "Must be one of col-12, col-8, col-6, col-4, col-3; received 'wide'.",
+        "sections.0.fields.0.css": (
+            "Must be one of col-12, col-8, col-6, col-4, col-3; received 'wide'."
+        ),
         "sections.0.fields.0.options.0.label": "Must not be empty.",
         "sections.1.fields.0.required": "Must be true or false; received 'no'.",
     }
@@ -123,11 +143,14 @@ def test_names_that_are_taken():
         "sections.0.fields.0.label.name": "'a' is also the name of sections.0.fields.0.name."
     }
     assert faults(city, base=city) == {
-        "sections.0.fields.0.name": "'city' is also the name of a field of the form that this form is added "
+        "sections.0.fields.0.name": "'city' is also the name of a field of the form that this "
+        "form is added "
         "after."
     }
     assert faults([section(text_field("privacy_consent"))]) == {
-        "sections.0.fields.0.name": "privacy_consent is the name of the consent box that the system adds."
+        "sections.0.fields.0.name": (
+            "privacy_consent is the name of the consent box that the system adds."
+        )
     }
 
 
@@ -163,7 +186,11 @@ VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 
 
 @search(max_examples=60)
-@given(st.recursive(VALUES, lambda x: st.lists(x, max_size=3) | st.dictionaries(KEYS, x), max_leaves=20))
+@given(
+    st.recursive(
+        VALUES, lambda x: st.lists(x, max_size=3) | st.dictionaries(KEYS, x), max_leaves=20
+    )
+)
 def test_any_json_is_valid_or_refused(value):
     try:
         structure = clean(value)

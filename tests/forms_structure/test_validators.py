@@ -1,5 +1,6 @@
-"""All validators agree on the JSON Schema of a submission: ajv (strict), hyperjump and cfworker in Node,
-jsonschema in Python, and `validate` of form.js."""
+"""All validators agree on the JSON Schema of a submission: ajv (strict), hyperjump and cfworker in
+Node, jsonschema in Python, and `validate` of form.js.
+"""
 
 from collections.abc import Iterator
 
@@ -16,7 +17,8 @@ from tests.forms_structure.strategies import chain, section, served, specimen, t
 
 pytestmark = pytest.mark.slow("starts validators in Node")
 
-# White space of Python, of ECMAScript and of neither; letters that are others without regard to case.
+# White space of Python, of ECMAScript and of neither; letters that are others without regard to
+# case.
 ODD = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u180e\u2000\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060"
 ODD += "\u3000\ufeff\x00\x1b\x7f\ud800\udbff\udc00\udfff\ufffe\U0001f691\U0010ffff\u0661\u017f\u212a\u0130"
 ODD += "/-|{}[]^$\\"
@@ -38,7 +40,11 @@ def check(validate, sections, values):
     results = validate(schema, values)
     assert len(results) == 6
     for name, output in results.items():
-        wrong = [value for value, one, other in zip(values, output, expected, strict=True) if one != other]
+        wrong = [
+            value
+            for value, one, other in zip(values, output, expected, strict=True)
+            if one != other
+        ]
         assert wrong == [], name
     return expected
 
@@ -48,7 +54,13 @@ def test_validators_agree_on_texts(validate, kind):
     right, longest = rules.BY_KIND[kind][0], rules.LONGEST[kind]
     texts = [*rules.BY_KIND[kind], *rules.WRONG_BY_KIND[kind], *rules.JUNK]
     for letter in ODD:
-        texts += [letter, letter * 3, right + letter, letter + right, right[:2] + letter + right[2:]]
+        texts += [
+            letter,
+            letter * 3,
+            right + letter,
+            letter + right,
+            right[:2] + letter + right[2:],
+        ]
     for letter in ODD if longest < 1_000 else "\t\U0001f691\\":
         texts += [letter * longest, letter * (longest + 1), f"{letter}x" * (longest // 2)]
     sections = served([section(text_field(type=kind))])
@@ -57,10 +69,16 @@ def test_validators_agree_on_texts(validate, kind):
 
 
 @search(max_examples=5)
-@given(parts=st.lists(st.text(st.sampled_from("aZ09.@-+_'é\n ") | st.characters(), max_size=20), min_size=20))
+@given(
+    parts=st.lists(
+        st.text(st.sampled_from("aZ09.@-+_'é\n ") | st.characters(), max_size=20), min_size=20
+    )
+)
 def test_validators_agree_on_any_text(validate, parts):
     # two halves of a pair are one character in JSON, so in Python too
-    parts = [part.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for part in parts]
+    parts = [
+        part.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") for part in parts
+    ]
     patterns = ("{}", "{}@example.com", "an@{}.com", "2026-{}", "+32 {}")
     texts = [pattern.format(part) for part in parts for pattern in patterns]
     sections = served([section(*(text_field(kind, type=kind) for kind in rules.BY_KIND))])
@@ -70,7 +88,12 @@ def test_validators_agree_on_any_text(validate, parts):
 def test_validators_agree_on_days(validate):
     sections = served([section(text_field(type="date"))])
     years = (0, 1, 4, 100, 400, 1900, 1996, 2000, 2026, 2028, 2100, 9999)
-    days = [f"{y:04}-{m:02}-{d:02}" for y in years for m in range(14) for d in (0, 1, 28, 29, 30, 31, 32)]
+    days = [
+        f"{y:04}-{m:02}-{d:02}"
+        for y in years
+        for m in range(14)
+        for d in (0, 1, 28, 29, 30, 31, 32)
+    ]
     assert set(check(validate, sections, [{"city": day} for day in days])) == {True, False}
 
 

@@ -55,7 +55,10 @@ def main() -> int:
     for report in reports:
         slowest = f"{report.slowest:.2f} s ({report.slowest_name[:60]})"
         failed = len(report.failed)
-        print(f"| {report.name} | {report.requests:,} | {failed} | {report.server_errors} | {slowest} |")
+        print(
+            f"| {report.name} | {report.requests:,} | {failed} | {report.server_errors} | "
+            f"{slowest} |"
+        )
     for report in reports:
         for detail in report.failed[:2000]:
             print(detail[:500])
@@ -67,11 +70,15 @@ def main() -> int:
 
 
 def run(content: Content, endpoint: Endpoint, options: Any) -> list[Report]:
-    cases = [each for each in corpus(content) if each.name.startswith(options.only) or each.is_baseline]
+    cases = [
+        each for each in corpus(content) if each.name.startswith(options.only) or each.is_baseline
+    ]
     public = [each for each in cases if each.group != "admin"]
     reports = [
         send_cases(public, content, endpoint, "single requests"),
-        send_cases([each for each in cases if each.group == "admin"], content, endpoint, "admin, signed in"),
+        send_cases(
+            [each for each in cases if each.group == "admin"], content, endpoint, "admin, signed in"
+        ),
         download_files(content, endpoint),
     ]
     if not options.only:

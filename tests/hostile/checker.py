@@ -9,7 +9,13 @@ from tests.hostile.client import Connection, Endpoint, Response, send
 from tests.hostile.content import BASE, HIDDEN_WORD, Content
 from tests.hostile.corpus.case import CLOSED, MARK, PAGE, REFUSED, Case, request
 
-INTERNALS = (b"Traceback (most recent", b"django.core", b"OperationalError", b"psycopg", b"sqlite3.")
+INTERNALS = (
+    b"Traceback (most recent",
+    b"django.core",
+    b"OperationalError",
+    b"psycopg",
+    b"sqlite3.",
+)
 INTERNALS += (b"DJANGO_SETTINGS",)
 
 
@@ -17,9 +23,13 @@ def is_api(path: str) -> bool:
     return path.startswith(("/v1/", "/v0.1/")) or path in ("/v1", "/v0.1")
 
 
-def violations(response: Response, content: Content, case: Case, *, is_inside: bool = False) -> Iterator[str]:
+def violations(
+    response: Response, content: Content, case: Case, *, is_inside: bool = False
+) -> Iterator[str]:
     """Yield what is wrong with `response` to `case`; `is_inside`: of a signed-in recruiter."""
-    headers = "\n".join(f"{name}: {value}" for name, value in response.headers if name != "set-cookie")
+    headers = "\n".join(
+        f"{name}: {value}" for name, value in response.headers if name != "set-cookie"
+    )
     text = headers.encode("latin-1", "replace") + response.body
     if response.status not in case.allowed:
         yield f"{response.status} {response.body[:160]!r}"
@@ -56,7 +66,9 @@ def violations(response: Response, content: Content, case: Case, *, is_inside: b
     # nginx may reject malformed requests with its own pages.
     is_of_nginx = case.is_malformed and response.status in REFUSED - {CLOSED, 404, 412}
     if response.status < 400 or is_of_nginx:
-        if response.status == 200 and not kind.startswith(("application/json", "application/problem+json")):
+        if response.status == 200 and not kind.startswith(
+            ("application/json", "application/problem+json")
+        ):
             yield f"is {kind}"
         return
     if kind != "application/problem+json":
@@ -90,8 +102,12 @@ class Report:
             self.failed.append(f"{name}: {'; '.join(found)}")
 
 
-def send_cases(cases: Iterable[Case], content: Content, endpoint: Endpoint, name: str = "corpus") -> Report:
-    """Send each case, and after it a harmless request, whose response must be the same as before."""
+def send_cases(
+    cases: Iterable[Case], content: Content, endpoint: Endpoint, name: str = "corpus"
+) -> Report:
+    """Send each case, and after it a harmless request, whose response must be
+    the same as before.
+    """
     report, baselines, connection = Report(name), {}, Connection(endpoint)
     harmless = request(PAGE)
     before = connection.send(harmless)
@@ -115,4 +131,8 @@ def send_cases(cases: Iterable[Case], content: Content, endpoint: Endpoint, name
 
 
 def is_same(one: Response, other: Response) -> bool:
-    return (one.status, one.constant_headers, one.body) == (other.status, other.constant_headers, other.body)
+    return (one.status, one.constant_headers, one.body) == (
+        other.status,
+        other.constant_headers,
+        other.body,
+    )

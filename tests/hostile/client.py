@@ -12,7 +12,16 @@ from tests.hostile.corpus.case import CLOSED, HOST
 
 TIMEOUT = 30  # seconds, on a busy machine
 # Headers that may differ between two responses to the same request.
-VARYING = {"date", "age", "connection", "keep-alive", "server", "x-request-id", "x-cache-status", "expires"}
+VARYING = {
+    "date",
+    "age",
+    "connection",
+    "keep-alive",
+    "server",
+    "x-request-id",
+    "x-cache-status",
+    "expires",
+}
 
 
 @dataclass(frozen=True)
@@ -89,8 +98,10 @@ class Endpoint:
 
 
 def send(endpoint: Endpoint, raw: bytes, *, may_wait: bool = False) -> Response:
-    """Send `raw` on a connection of its own and read until the server closes it. `may_wait`: half-close the
-    connection after a second, because the server may wait for the rest of the request."""
+    """Send `raw` on a connection of its own and read until the server closes it. `may_wait`:
+    half-close the connection after a second, because the server may wait for the rest of the
+    request.
+    """
     start, received = time.perf_counter(), b""
     with endpoint.connect() as client:
         try:

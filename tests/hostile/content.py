@@ -1,4 +1,6 @@
-"""The content of the site that gets the hostile requests: vacancies, hidden and shown, and credentials."""
+"""The content of the site that gets the hostile requests:
+vacancies, hidden and shown, and credentials.
+"""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -9,7 +11,8 @@ from tests.chaos import oracle
 HIDDEN_WORD = "zyxhidden"  # in every text of a hidden vacancy
 KINDS = ("draft", "scheduled", "expired", "unpublished", "internal", "deleted")
 HIDDEN = {kind: 4_815_162_341 + number for number, kind in enumerate(KINDS)}
-INTERNAL = {"client": f"{HIDDEN_WORD} requisition", "note": f"{HIDDEN_WORD} requisition"}  # shown to nobody
+# Shown to nobody.
+INTERNAL = {"client": f"{HIDDEN_WORD} requisition", "note": f"{HIDDEN_WORD} requisition"}
 INTERNAL |= {"criteria": [f"{HIDDEN_WORD} requisition"]}
 ABSENT = 4_815_162_399  # never existed; as long as the ids of the hidden ones
 BASE = "https://jobs.example.org"
@@ -61,27 +64,38 @@ def create() -> Content:
     content.form_version = sending.served_version(Vacancy.objects.with_form().get(pk=opened.pk))
     for name in ("A", "B"):
         user = make_user(f"applicant-{name}", first_name=HIDDEN_WORD)
-        application = make_application(user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["unpublished"]))
+        application = make_application(
+            user=user, vacancy=Vacancy.objects.get(pk=HIDDEN["unpublished"])
+        )
         make_step(application, f"{HIDDEN_WORD} step of {name}")
         content.tokens[name], content.users[name] = make_token(user), user.pk
         content.sessions[name] = admin_pages.session_of(user)
     content.tokens["expired"] = make_token(user, lifetime=timedelta(seconds=-1))
     for name in ("expired", "closed"):
         content.sessions[name] = admin_pages.session_of(leaver := make_user(f"applicant-{name}"))
-    Session.objects.filter(pk=content.sessions["expired"]).update(expire_date=now - timedelta(days=1))
+    Session.objects.filter(pk=content.sessions["expired"]).update(
+        expire_date=now - timedelta(days=1)
+    )
     leaver.is_active = False
     leaver.save()
     content.sessions |= {"recruiter": world.sessions["Recruiter"], "root": world.sessions["root"]}
     content.own_draft, content.own_form = world.own.draft.pk, world.own.form.pk
-    content.own_application, content.filter = world.own.application.pk, world.spare["vacancies.filter"].pk
+    content.own_application, content.filter = (
+        world.own.application.pk,
+        world.spare["vacancies.filter"].pk,
+    )
     continue_numbers(SubmissionFile)
     vacancies = Vacancy.objects.all()
-    content.shown = oracle.newest_first(v for v in vacancies if oracle.is_listed("/v1/vacancies", v, now))
+    content.shown = oracle.newest_first(
+        v for v in vacancies if oracle.is_listed("/v1/vacancies", v, now)
+    )
     return content
 
 
 def continue_numbers(model: Any) -> None:
-    """Let new rows get ids after those of `model` that tests chose themselves (tests/admin_pages.py)."""
+    """Let new rows get ids after those of `model` that tests chose themselves
+    (tests/admin_pages.py).
+    """
     from django.core.management.color import no_style
     from django.db import connection
 
@@ -110,12 +124,18 @@ def hide(kind: str, now: Any) -> None:
     word = f"{HIDDEN_WORD} {kind}"
     html, url = f"<p>{word}</p>", f"https://files.test/{HIDDEN_WORD}.pdf"
     field = text_field(f"{HIDDEN_WORD}_{kind}", label=word, required=True)
-    form = operations.create(name=f"{word} form", structure=[section(field, title=word, description=html)])
+    form = operations.create(
+        name=f"{word} form", structure=[section(field, title=word, description=html)]
+    )
     head = make_recruiter(f"{word} head", email=f"{HIDDEN_WORD}@example.org", is_email_public=True)
     values |= {"pk": HIDDEN[kind], "options": {"regions": [word], "types": [word]}, "form": form}
     values |= {"brand": make_brand(f"{word} brand"), "head_recruiter": head, "title": word}
     ConsentText.objects.add(
-        brand_number=values["brand"].pk, language="en", text=word, statement_url=url, statement_label=word
+        brand_number=values["brand"].pk,
+        language="en",
+        text=word,
+        statement_url=url,
+        statement_label=word,
     )
     BrandMail.objects.create(brand=values["brand"], sender_name=word, signature_en=word)
     values |= {"reference": word, "pay_note": word, "language": "is", "work_place": "remote"}

@@ -1,4 +1,6 @@
-"""The files of hostile submissions, downloaded by a recruiter: no browser may show or execute one."""
+"""The files of hostile submissions, downloaded by a recruiter:
+no browser may show or execute one.
+"""
 
 from collections.abc import Iterator
 
@@ -15,7 +17,9 @@ def download_files(content: Content, endpoint: Endpoint) -> Report:
     for file in SubmissionFile.objects.filter(submission__application__email__startswith=MARK):
         path = f"/admin/applications/application/files/{file.pk}/"
         response = connection.send(request(path, f"Cookie: sessionid={content.sessions['root']}"))
-        report.count(f"file {file.pk} {file.original_name[:30]!r}", response, _wrong(response, file.size))
+        report.count(
+            f"file {file.pk} {file.original_name[:30]!r}", response, _wrong(response, file.size)
+        )
     connection.close()
     return report
 

@@ -30,10 +30,14 @@ def _type(value: bytes) -> bytes:
 KINDS = {
     "a period of 100 million days": calendar(b"FREEBUSY:99990101T000000Z/P99999999D"),
     "a duration of 10^400 days": calendar(b"DURATION:P" + b"9" * 400 + b"D"),
-    "a rule of repetition": calendar(b"DTSTART:00010101T000000Z", b"RRULE:FREQ=SECONDLY;COUNT=999999999"),
+    "a rule of repetition": calendar(
+        b"DTSTART:00010101T000000Z", b"RRULE:FREQ=SECONDLY;COUNT=999999999"
+    ),
     "a long name of a zone": calendar(b"DTSTART;TZID=" + b"x" * 100_000 + b":20260305T093000"),
     "a zone that is a file": calendar(b"DTSTART;TZID=../../../../dev/zero:20260305T093000"),
-    "a long sequence": calendar(b"SEQUENCE:" + b"9" * 1900, b"ATTENDEE;PARTSTAT=ACCEPTED:mailto:x@y.org"),
+    "a long sequence": calendar(
+        b"SEQUENCE:" + b"9" * 1900, b"ATTENDEE;PARTSTAT=ACCEPTED:mailto:x@y.org"
+    ),
     "many attendees": calendar(*[b"ATTENDEE;PARTSTAT=ACCEPTED:mailto:x@example.org"] * 1000),
     "many parameters": calendar(b"ATTENDEE" + b";A=b" * 60_000 + b":mailto:x"),
     "quotes": calendar(b"ATTENDEE;A=" + b'"' * 1900 + b":mailto:x"),
@@ -50,7 +54,9 @@ KINDS = {
     "a short number of a continuation": _type(b"text/calendar; a*" + b"9" * 900 + b"=x"),
     "continuations": _type(b"text/calendar" + b"".join(b";\r\n a*%d=x" % n for n in range(20_000))),
     "a name of a character set": _type(b"text/calendar; charset=" + b"x" * 900),
-    "a character set of a continuation": _type(b"text/calendar; charset*=x'y'%ff%fe; boundary*=z''%00"),
+    "a character set of a continuation": _type(
+        b"text/calendar; charset*=x'y'%ff%fe; boundary*=z''%00"
+    ),
     "parameters": _type(b"text/calendar" + b";" * SIZE),
     "a folded header": b"Content-Type: text/calendar" + b"\r\n " * 80_000 + b"\r\n\r\n",
     "recipients": b"To: " + b"a@b.example, " * 18_000 + b"\r\n" + calendar(),
@@ -72,4 +78,4 @@ KINDS = {
     "zeros": b"\0" * SIZE,
     "line ends": b"\n" * SIZE,
     "carriage returns": b"\r" * SIZE,
-}  # fmt: skip
+}

@@ -22,17 +22,79 @@ OF_V1 = (*PAGING, *FACETS, "sort", "fields")
 TAKES = {path: OF_V1 if path.startswith("/v1/") else PAGING for path in PUBLIC_LISTS}
 TAKES["/v1/filters"] = FACETS
 UNUSUAL = (
-    "", "0", "-1", "+1", "01", "1.5", "1e3", "1_0", " 1", "1 ", "1\n", "\u0661", "\uff11", "\u00b2", "9" * 10, "9" * 40, "abc", "NaN", "inf", "null", "true", "\0", "1\0", "[]",
-    "{}", "'", '"', "--", "1 OR 1=1", "%", "_", "\\", "*", ";", "&", "=", "<script>alert(1)</script>", "${x}", "{{7*7}}", "../../etc/passwd", "\u202e", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
-    "\r\nX-Injected: 1", "a" * 201, "a," * 101 + "a", ",", "a,", ",a", "a,,b", "a b", "\t", "\u00a0", "\u200b", "\u0301", "\ufffd", "id", "-id", "password", "__class__", "title__regex", "publish_from", "status",
-)  # fmt: skip
+    "",
+    "0",
+    "-1",
+    "+1",
+    "01",
+    "1.5",
+    "1e3",
+    "1_0",
+    " 1",
+    "1 ",
+    "1\n",
+    "\u0661",
+    "\uff11",
+    "\u00b2",
+    "9" * 10,
+    "9" * 40,
+    "abc",
+    "NaN",
+    "inf",
+    "null",
+    "true",
+    "\0",
+    "1\0",
+    "[]",
+    "{}",
+    "'",
+    '"',
+    "--",
+    "1 OR 1=1",
+    "%",
+    "_",
+    "\\",
+    "*",
+    ";",
+    "&",
+    "=",
+    "<script>alert(1)</script>",
+    "${x}",
+    "{{7*7}}",
+    "../../etc/passwd",
+    "\u202e",
+    "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
+    "\r\nX-Injected: 1",
+    "a" * 201,
+    "a," * 101 + "a",
+    ",",
+    "a,",
+    ",a",
+    "a,,b",
+    "a b",
+    "\t",
+    "\u00a0",
+    "\u200b",
+    "\u0301",
+    "\ufffd",
+    "id",
+    "-id",
+    "password",
+    "__class__",
+    "title__regex",
+    "publish_from",
+    "status",
+)
 USUAL = {
     "page[size]": ("1", "2", "20", "100", "999999999"),
     "page[number]": ("1", "2", "3", "99999", "999999999"),
     "sort": ("title", "-title", "published_at", "-published_at", "closes_at", "-closes_at"),
     "filter[near]": ("51.2,4.4,25", "90,-180,500", "-0.5,179.999999,1"),
     "fields": ("id", "id,title", "title,id,slug", "regions,brand,attachments"),
-    **{f"filter[{keyword}]": ("one", "regions-one", "a,b", "x" * 200, "-", "__") for keyword in KEYWORDS},
+    **{
+        f"filter[{keyword}]": ("one", "regions-one", "a,b", "x" * 200, "-", "__")
+        for keyword in KEYWORDS
+    },
 }
 USUAL["filter[search]"] = (
     "engineer",
@@ -47,17 +109,52 @@ USUAL["filter[search]"] = (
 LISTS = {f"filter[{keyword}]" for keyword in KEYWORDS} | {"fields"}
 RAW_BYTES = ("%FF", "%C3%28", "%ED%A0%80", "%F8%88%80%80%80", "%C0%AF")  # not UTF-8
 MISSPELT = (
-    "page", "page[]", "page[sise]", "Page[size]", "PAGE[NUMBER]", "page[size][]", "page[size", "page.size", "filter", "filter[]", "filter[region]", "filter[id]", "filter[status]", "sort[]",
-    "sort[title]", "fields[0]", "fields[vacancies]", "Sort", "FIELDS", "filter[title__contains]", "filter[regions][0]", "[page][size]", " page[size]", "page[limit]",
-)  # fmt: skip
+    "page",
+    "page[]",
+    "page[sise]",
+    "Page[size]",
+    "PAGE[NUMBER]",
+    "page[size][]",
+    "page[size",
+    "page.size",
+    "filter",
+    "filter[]",
+    "filter[region]",
+    "filter[id]",
+    "filter[status]",
+    "sort[]",
+    "sort[title]",
+    "fields[0]",
+    "fields[vacancies]",
+    "Sort",
+    "FIELDS",
+    "filter[title__contains]",
+    "filter[regions][0]",
+    "[page][size]",
+    " page[size]",
+    "page[limit]",
+)
 FOREIGN = ("ordering", "limit", "offset", "search", "q", "sortby")  # names of other interfaces
 IGNORED = ("utm_source", "_", "_connector", "_method", "at")
 IGNORED += ("", "é", "x" * 200, "__proto__", "x[page]")
 HEADERS = (
-    *(f"Content-Type: text/plain; charset={name}" for name in CHARSETS[:24]), *(f"Cookie: {cookie}" for cookie in COOKIES if len(cookie) < 3000),
-    f"Authorization: Bearer {MARK}", "Authorization: Basic ADox", "If-None-Match: junk", "Range: bytes=0-1", "Accept: */*", "Accept: application/json", "Accept-Language: xx", "Accept-Encoding: gzip",
-    "Origin: https://evil.example", "X-Forwarded-For: 1.2.3.4", f"X-Forwarded-Host: {MARK}", "X-HTTP-Method-Override: DELETE", "If-Modified-Since: junk", "SCRIPT_NAME: /x",
-)  # fmt: skip
+    *(f"Content-Type: text/plain; charset={name}" for name in CHARSETS[:24]),
+    *(f"Cookie: {cookie}" for cookie in COOKIES if len(cookie) < 3000),
+    f"Authorization: Bearer {MARK}",
+    "Authorization: Basic ADox",
+    "If-None-Match: junk",
+    "Range: bytes=0-1",
+    "Accept: */*",
+    "Accept: application/json",
+    "Accept-Language: xx",
+    "Accept-Encoding: gzip",
+    "Origin: https://evil.example",
+    "X-Forwarded-For: 1.2.3.4",
+    f"X-Forwarded-Host: {MARK}",
+    "X-HTTP-Method-Override: DELETE",
+    "If-Modified-Since: junk",
+    "SCRIPT_NAME: /x",
+)
 
 
 def _is_valid(name: str, value: str) -> bool | None:
@@ -80,7 +177,12 @@ def _is_valid(name: str, value: str) -> bool | None:
 def generate(number: int, seed: int, content: Content) -> Iterator[tuple[str, bytes, set[int]]]:
     """Yield `number` requests, each with its path and the statuses that are right."""
     chance = random.Random(seed)
-    singles = [*content.shown[:3], *HIDDEN.values(), ABSENT, *("0", "007", "abc", "%00", "9" * 30, "%D9%A1")]
+    singles = [
+        *content.shown[:3],
+        *HIDDEN.values(),
+        ABSENT,
+        *("0", "007", "abc", "%00", "9" * 30, "%D9%A1"),
+    ]
     for _ in range(number):
         allowed: set[int] = {200}
         path = chance.choice([*TAKES, *TAKES, "single", "single", "mine", "internal"])
@@ -103,7 +205,10 @@ def generate(number: int, seed: int, content: Content) -> Iterator[tuple[str, by
                     text, right = chance.choice(RAW_BYTES), False
                 else:
                     value = chance.choice(UNUSUAL + USUAL[name] * 6)
-                    text, right = quote(value, safe=chance.choice(("", ",[]"))), _is_valid(name, value)
+                    text, right = (
+                        quote(value, safe=chance.choice(("", ",[]"))),
+                        _is_valid(name, value),
+                    )
                 if name in valid:  # a list may be repeated: it is valid if all its values are
                     right = None if name in LISTS and False not in (valid[name], right) else False
                 valid[name] = right
@@ -126,12 +231,20 @@ def generate(number: int, seed: int, content: Content) -> Iterator[tuple[str, by
         # Servers join two headers of one name, or reject them.
         headers = [*{header.split(":")[0]: header for header in reversed(headers)}.values()][::-1]
         method = chance.choice(("GET",) * 12 + ("HEAD", "OPTIONS", "POST", "DELETE"))
-        of_others = {"OPTIONS": {204, 404, 400, 401}, "POST": {404, 405, 400}, "DELETE": {404, 405, 400}}
+        of_others = {
+            "OPTIONS": {204, 404, 400, 401},
+            "POST": {404, 405, 400},
+            "DELETE": {404, 405, 400},
+        }
         allowed = of_others.get(method, allowed)
         if any(header.startswith("SCRIPT_NAME") for header in headers):
             allowed = allowed | {400}
         target = path + ("?" + "&".join(query) if query else "")
-        yield path, request(target, *headers, method=method, body=b"" if method == "POST" else None), allowed
+        yield (
+            path,
+            request(target, *headers, method=method, body=b"" if method == "POST" else None),
+            allowed,
+        )
 
 
 def send_generated(number: int, seed: int, content: Content, endpoint: Endpoint) -> Report:

@@ -1,4 +1,6 @@
-"""The servers that get the hostile requests: as in production, except for limits that tests would reach."""
+"""The servers that get the hostile requests:
+as in production, except for limits that tests would reach.
+"""
 
 from pathlib import Path
 
@@ -17,5 +19,8 @@ def gunicorn(folder: Path, url: str, workers: int = 2) -> servers.Gunicorn:
 
 def nginx(folder: Path, node: int) -> servers.ProductionNginx:
     """nginx with deploy/nginx.conf, which lets a client send any number of requests."""
-    changes = {f"server_name {servers.HOST};": f"server_name {HOST};", "rate=50r/s": "rate=100000r/s"}
+    changes = {
+        f"server_name {servers.HOST};": f"server_name {HOST};",
+        "rate=50r/s": "rate=100000r/s",
+    }
     return servers.ProductionNginx(folder / "nginx", node, changes)

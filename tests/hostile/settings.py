@@ -1,5 +1,7 @@
-"""The settings of the servers that get the hostile requests: those of production, except that static files
-need not be collected, hashing passwords is cheap, and cookies have the names that the requests use."""
+"""The settings of the servers that get the hostile requests: those of production, except that
+static files need not be collected, hashing passwords is cheap, and cookies have the names that the
+requests use.
+"""
 
 from jobsite.settings import *  # noqa: F403
 from jobsite.settings import STORAGES

@@ -23,15 +23,31 @@ from vacancies.models import Filter, FilterOption
 
 APPS = ("jobsite", "applications", "vacancies", "forms_structure")
 SOURCES = [path for app in APPS for path in sorted((settings.BASE_DIR / app).rglob("*.py"))]
-TEMPLATES = [path for path in settings.BASE_DIR.rglob("templates/**/*.html") if ".venv" not in str(path)]
-REQUEST_DATA = re.compile(r"\b(request|query_params|GET|POST|QueryDict|validated_data|cleaned_data)\b")
+TEMPLATES = [
+    path for path in settings.BASE_DIR.rglob("templates/**/*.html") if ".venv" not in str(path)
+]
+REQUEST_DATA = re.compile(
+    r"\b(request|query_params|GET|POST|QueryDict|validated_data|cleaned_data)\b"
+)
 UNPACKED = re.compile(r"[(,]\s*\*")
 QUERIES = {"filter", "exclude", "get", "annotate", "aggregate", "alias", "order_by", "extra"}
 QUERIES |= {"values", "values_list", "Q"}
 # Django's page caches store private pages (CVE-2026-35193 and others). strip_tags and those after it need quadratic
 # time for broken tags (CVE-2025-32873, 2026-1285). DomainNameValidator accepts newlines (CVE-2026-53878).
-UNUSED = ("cache_page", "UpdateCacheMiddleware", "FetchFromCacheMiddleware", "make_template_fragment_key")
-UNUSED += ("strip_tags", "Truncator", "truncatewords_html", "truncatechars_html", "striptags", "urlize")
+UNUSED = (
+    "cache_page",
+    "UpdateCacheMiddleware",
+    "FetchFromCacheMiddleware",
+    "make_template_fragment_key",
+)
+UNUSED += (
+    "strip_tags",
+    "Truncator",
+    "truncatewords_html",
+    "truncatechars_html",
+    "striptags",
+    "urlize",
+)
 UNUSED += ("DomainNameValidator",)
 
 
@@ -62,10 +78,16 @@ def test_only_four_admin_lists_are_editable():
     """CVE-2026-4277, 4292, 87975: rows added or deleted by forged posts of generic inlines and list_editable.
     Users with view permission only: tests/jobsite/admin/test_roles.py."""
     pages = admin.site._registry
-    editable = {m for m, page in pages.items() if page.list_editable or getattr(page, "ordering_field", None)}
+    editable = {
+        m
+        for m, page in pages.items()
+        if page.list_editable or getattr(page, "ordering_field", None)
+    }
     assert editable == {Filter, FilterOption, Reason, Stage}
     for page in pages.values():
-        assert not [inline for inline in page.inlines if issubclass(inline, GenericInlineModelAdmin)]
+        assert not [
+            inline for inline in page.inlines if issubclass(inline, GenericInlineModelAdmin)
+        ]
 
 
 @pytest.mark.django_db
@@ -75,10 +97,18 @@ def test_forged_rows_of_an_editable_list_are_not_stored(filters, rights):
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     ids = list(Filter.objects.order_by("pk").values_list("pk", flat=True))
     data = {
-        "form-TOTAL_FORMS": "2", "form-INITIAL_FORMS": "1", "_save": "Save", "form-0-id": ids[0], "form-0-DELETE": "on",
-        "form-0-is_active": "on", "form-0-label": "forged", "form-0-keyword": "forged", "form-1-id": "", "form-1-is_active": "on",
+        "form-TOTAL_FORMS": "2",
+        "form-INITIAL_FORMS": "1",
+        "_save": "Save",
+        "form-0-id": ids[0],
+        "form-0-DELETE": "on",
+        "form-0-is_active": "on",
+        "form-0-label": "forged",
+        "form-0-keyword": "forged",
+        "form-1-id": "",
+        "form-1-is_active": "on",
         "form-1-label": "forged",
-    }  # fmt: skip
+    }
 
     answer = client_of(user).post("/admin/vacancies/filter/", data)
 
@@ -115,13 +145,28 @@ def test_upload_folders_are_not_writable_by_others(settings, tmp_path):
 
 def test_api_renders_and_parses_json_only():
     """DRF 3.17.2: its AdminRenderer revealed data; 3.18.2: bodies in an invalid charset."""
-    assert settings.REST_FRAMEWORK["DEFAULT_RENDERER_CLASSES"] == ["jobsite.api.renderers.JSONRenderer"]
-    assert settings.REST_FRAMEWORK["DEFAULT_PARSER_CLASSES"] == ["rest_framework.parsers.JSONParser"]
+    assert settings.REST_FRAMEWORK["DEFAULT_RENDERER_CLASSES"] == [
+        "jobsite.api.renderers.JSONRenderer"
+    ]
+    assert settings.REST_FRAMEWORK["DEFAULT_PARSER_CLASSES"] == [
+        "rest_framework.parsers.JSONParser"
+    ]
     assert "rest_framework.authtoken" not in settings.INSTALLED_APPS
 
 
 def test_pinned_versions_have_the_fixes():
-    oldest = {"django": "5.2.19", "djangorestframework": "3.18.2", "pillow": "13.0.0", "gunicorn": "27.0.1"}
-    pinned = dict(re.findall(r"^(\w+)==(\S+)", (settings.BASE_DIR / "requirements.txt").read_text(), re.M))
-    old = {name: pinned[name] for name, fixed in oldest.items() if Version(pinned[name]) < Version(fixed)}
+    oldest = {
+        "django": "5.2.19",
+        "djangorestframework": "3.18.2",
+        "pillow": "13.0.0",
+        "gunicorn": "27.0.1",
+    }
+    pinned = dict(
+        re.findall(r"^(\w+)==(\S+)", (settings.BASE_DIR / "requirements.txt").read_text(), re.M)
+    )
+    old = {
+        name: pinned[name]
+        for name, fixed in oldest.items()
+        if Version(pinned[name]) < Version(fixed)
+    }
     assert old == {}

@@ -19,7 +19,8 @@ SLOW = ("many ", "20 MB", "25,000", "1 MB", "base64, blanks", "waits")
 @pytest.mark.each_database
 @pytest.mark.django_db(transaction=True)
 def test_hostile_requests_get_allowed_responses(settings, tmp_path):
-    settings.SECRET_KEY = hostile_content.ENV["SECRET_KEY"]  # the server must accept sessions made here
+    # The server must accept sessions made here.
+    settings.SECRET_KEY = hostile_content.ENV["SECRET_KEY"]
     content = hostile_content.create()
     with gunicorn(tmp_path, url(), workers=1) as server:
         endpoint = Endpoint(server.port)

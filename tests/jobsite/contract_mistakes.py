@@ -1,7 +1,20 @@
 """Mistakes of a service, and the breaches with which check_contract has to report them."""
 
-SENT_ON = ("Content-Type", "Allow", "Cache-Control", "ETag", "Form-Version", "Apply", "WWW-Authenticate")
-MINE, FILTERS, HOT, OLD = "/v1/user/applications", "/v1/filters", "/v1/vacancies/hot", "/v0.1/vacancies"
+SENT_ON = (
+    "Content-Type",
+    "Allow",
+    "Cache-Control",
+    "ETag",
+    "Form-Version",
+    "Apply",
+    "WWW-Authenticate",
+)
+MINE, FILTERS, HOT, OLD = (
+    "/v1/user/applications",
+    "/v1/filters",
+    "/v1/vacancies/hot",
+    "/v0.1/vacancies",
+)
 LIST = "/v1/vacancies"
 SINGLE = "/v1/vacancies/{id}"
 FORM, FORM_SCHEMA = f"{SINGLE}/form", f"{SINGLE}/form/schema"
@@ -50,20 +63,27 @@ def _repeat_first(body):
         body["data"][1] = body["data"][0]
 
 
-NO_ETAG_ON_HEAD = {FILTERS: {"HEAD to have the ETag of GET": {"method": "HEAD", "headers": {"ETag": ""}}}}
-# Path -> expected breach -> mistake: a function that changes the parsed body of a response with status 200,
-# or the `headers` and the status `to` of responses with `status`. Some mistakes hide others.
+NO_ETAG_ON_HEAD = {
+    FILTERS: {"HEAD to have the ETag of GET": {"method": "HEAD", "headers": {"ETag": ""}}}
+}
+# Path -> expected breach -> mistake: a function that changes the parsed body of a response with
+# status 200, or the `headers` and the status `to` of responses with `status`. Some mistakes hide
+# others.
 BATCHES = [
     {
         OLD: {
-            "item.updated_at to be like 2026-11-03 14:20:05": _items(updated_at="2026-11-03T14:20:05Z"),
+            "item.updated_at to be like 2026-11-03 14:20:05": _items(
+                updated_at="2026-11-03T14:20:05Z"
+            ),
             "item.regions to be a list": _items(regions=None),
             "item.location not to be empty": _items(location=""),
             "item.attachments not to be empty": _items(attachments=[]),
             "links.first to have the parameters in effect, then page size and number, encoded": _set(
                 "links", "first", lambda link: link.replace("%5B", "[")
             ),
-            "meta.last_page to be the number of pages": _set("meta", "last_page", lambda last: last + 1),
+            "meta.last_page to be the number of pages": _set(
+                "meta", "last_page", lambda last: last + 1
+            ),
             "page to have its keys in the order data, links, meta": lambda body: body.update(
                 data=body.pop("data")
             ),
@@ -75,9 +95,9 @@ BATCHES = [
             "400 application/problem+json for ?page[limit]=5": {"status": 400, "to": 200},
         },
         FILTERS: {
-            "the count of filter[functiongroup] to be the total of the list": lambda body: body["data"][0][
-                "options"
-            ][0].update(count=99),
+            "the count of filter[functiongroup] to be the total of the list": lambda body: body[
+                "data"
+            ][0]["options"][0].update(count=99),
             "405 for POST with Allow: GET": {"status": 405, "headers": {"Allow": ""}},
         }
         | NO_ETAG_ON_HEAD[FILTERS],
@@ -91,15 +111,21 @@ BATCHES = [
             },
         },
         FORM: {
-            "options with the name of their field": _field("select", options=_options("x", "yes", "no")),
-            "each option of a field once": _field("radio-group", options=_options("shift", "yes", "yes")),
+            "options with the name of their field": _field(
+                "select", options=_options("x", "yes", "no")
+            ),
+            "each option of a field once": _field(
+                "radio-group", options=_options("shift", "yes", "yes")
+            ),
             "options for select": _field("text", type="select"),
             "the options 0, 1, 2, 3, 4, 5 for range, in this order": _field(
                 "range", options=_options("other_level", "6")
             ),
             'on_value to be a value of the field that it depends on (a checkbox: "1")': _depend_on_no_value,
             "no on_value but for a conditional field": _field("email", on_value="1"),
-            "an object with a text input as the label of a range only": _field("email", label=TEXT_INPUT),
+            "an object with a text input as the label of a range only": _field(
+                "email", label=TEXT_INPUT
+            ),
             "each name once in the whole form, label inputs included": lambda body: body["data"][0][
                 "fields"
             ].append(body["data"][-1]["fields"][-1]),
@@ -112,20 +138,31 @@ BATCHES = [
         },
         FORM_SCHEMA: {
             "Form-Version to be the version in the body": {"headers": {"Form-Version": "1"}},
-            "data.schema.$schema to be https://json-schema.org/draft/2020-12/schema": lambda body: body[
-                "data"
-            ]["schema"].update({"$schema": "http://json-schema.org/draft-07/schema#"}),
+            "data.schema.$schema to be https://json-schema.org/draft/2020-12/schema": lambda body: (
+                body["data"]["schema"].update(
+                    {"$schema": "http://json-schema.org/draft-07/schema#"}
+                )
+            ),
         },
-        MINE: {"401 with WWW-Authenticate: Bearer": {"status": 401, "headers": {"WWW-Authenticate": ""}}},
+        MINE: {
+            "401 with WWW-Authenticate: Bearer": {
+                "status": 401,
+                "headers": {"WWW-Authenticate": ""},
+            }
+        },
     },
     {
         OLD: {
-            "item to have the key location": lambda body: [item.pop("location") for item in body["data"]],
+            "item to have the key location": lambda body: [
+                item.pop("location") for item in body["data"]
+            ],
             "type to be the first of v1's types": _items(type="Other"),
             "links.next to be null where there is no such page": lambda body: body["links"].update(
                 next=body["links"]["next"] or body["links"]["first"]
             ),
-            "meta.path to be the address without a query": _set("meta", "path", lambda path: path + "?a=b"),
+            "meta.path to be the address without a query": _set(
+                "meta", "path", lambda path: path + "?a=b"
+            ),
             "meta.from to be a position, null on an empty page": _set(
                 "meta", "from", lambda first: first or 0
             ),
@@ -138,7 +175,9 @@ BATCHES = [
             "section to have the key title": lambda body: [
                 section.pop("title") for section in body["data"][1:2]
             ],
-            "section.fields to have the key css": lambda body: body["data"][0]["fields"][0].pop("css"),
+            "section.fields to have the key css": lambda body: body["data"][0]["fields"][0].pop(
+                "css"
+            ),
             "section.fields.conditional not to be empty": _field("email", conditional=[]),
             "section.fields.name to be like work_permit": _field("email", name="e mail"),
             "section.fields.options to have the key name": _field(

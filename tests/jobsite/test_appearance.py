@@ -10,11 +10,15 @@ from jobsite.appearance import DARK, LIGHT, MIN_CONTRAST, contrast, palette, tex
 from jobsite.ops.checks import settings_are_valid
 
 
-@pytest.mark.parametrize("color", ["#0b57b0", "#ffd500", "#000000", "#ffffff", "#e11d48", "#7fff00"])
+@pytest.mark.parametrize(
+    "color", ["#0b57b0", "#ffd500", "#000000", "#ffffff", "#e11d48", "#7fff00"]
+)
 def test_every_color_has_readable_shades(color):
     shades = palette(color)
 
-    assert [n for n in ("600", "700", "800", "900", "950") if contrast(shades[n], LIGHT) < MIN_CONTRAST] == []
+    assert [
+        n for n in ("600", "700", "800", "900", "950") if contrast(shades[n], LIGHT) < MIN_CONTRAST
+    ] == []
     assert [n for n in ("400", "500") if contrast(shades[n], DARK) < MIN_CONTRAST] == []
     assert contrast(text_on(color), color) >= MIN_CONTRAST
 

@@ -21,7 +21,13 @@ from jobsite.contract.document import ORDER, findings
 from jobsite.contract.service import CheckedService, Response
 from tests.contract.sample import make_site
 from tests.factories import make_insider
-from tests.jobsite.contract_mistakes import BATCHES, NO_ETAG_ON_HEAD, NO_SCHEMAS, SENT_ON, mistakes_of
+from tests.jobsite.contract_mistakes import (
+    BATCHES,
+    NO_ETAG_ON_HEAD,
+    NO_SCHEMAS,
+    SENT_ON,
+    mistakes_of,
+)
 from tests.servers import ROOT
 from vacancies.api import v1
 from vacancies.models import Vacancy
@@ -41,14 +47,17 @@ def _spoil(mistake, method, path, answer):
         data = json.loads(body)
         mistake["change"](data)
         body = json.dumps(data).encode()
-    headers = {name: value for name, value in {**headers, **mistake.get("headers", {})}.items() if value}
+    headers = {
+        name: value for name, value in {**headers, **mistake.get("headers", {})}.items() if value
+    }
     return mistake.get("to", status), headers, body
 
 
 @pytest.fixture
 def service(db, monkeypatch):
-    """The site of this process answers the command at URL, without a server, and with the `mistakes` that it
-    is to make. It is asked each question once: clear `known` after a change."""
+    """The site of this process answers the command at URL, without a server, and with the
+    `mistakes` that it is to make. It is asked each question once: clear `known` after a change.
+    """
     make_site()
     made, known, client = [], {}, Client()
 
@@ -90,7 +99,8 @@ def texts(report):
 @pytest.mark.slow("starts a server")
 @pytest.mark.django_db(transaction=True)
 def test_own_service_conforms(capsys, live_server, monkeypatch):
-    # Without this, each response on a persistent connection is delayed by 40 ms (Nagle's algorithm).
+    # Without this, each response on a persistent connection is delayed by 40 ms (Nagle's
+    # algorithm).
     monkeypatch.setattr(WSGIRequestHandler, "disable_nagle_algorithm", True)
     make_site()
     status, report = check(capsys, url=live_server.url)
@@ -99,7 +109,9 @@ def test_own_service_conforms(capsys, live_server, monkeypatch):
 
 
 @SLOW
-def test_lists_are_checked_with_a_token_that_opens_them(service, capsys, settings, django_user_model):
+def test_lists_are_checked_with_a_token_that_opens_them(
+    service, capsys, settings, django_user_model
+):
     settings.INTERNAL_ACCESS = "authenticated"
     mia = django_user_model.objects.create_user("mia")
     _, insider = tokens.issue(user=make_insider(), lifetime=timedelta(hours=1))
@@ -119,7 +131,9 @@ def test_lists_are_checked_with_a_token_that_opens_them(service, capsys, setting
     expect([*not_opened, "/v1/user/applications: 200 for the token"], [], "--token", "wrong")
     expect([], no_access, "--token", applicant)
     now = timezone.now()
-    application = operations.create_application(user=mia, vacancy=Vacancy.objects.published().first(), at=now)
+    application = operations.create_application(
+        user=mia, vacancy=Vacancy.objects.published().first(), at=now
+    )
     application.history.create(name="Talk", planned_at=now, is_visible=True)
     service.known.clear()
     expect([], no_access, "--token", applicant)
@@ -189,10 +203,15 @@ def test_text_report_is_a_summary_line_and_one_line_for_each_breach(service, cap
 def test_invalid_arguments_and_unreachable_services_are_failures(capsys):
     codes = {}
     for arguments in (
-        "ftp://jobs.example.com", "jobs.example.com", "http://", "file:///etc/passwd",
-        "http://jobs.example.com:99999", "http://[jobs.example.com", "http://jobs.example.com/?page=1",
+        "ftp://jobs.example.com",
+        "jobs.example.com",
+        "http://",
+        "file:///etc/passwd",
+        "http://jobs.example.com:99999",
+        "http://[jobs.example.com",
+        "http://jobs.example.com/?page=1",
         "http://jobs.example.com --max-pages 0",
-    ):  # fmt: skip
+    ):
         with pytest.raises(CommandError) as error:
             call_command("check_contract", *arguments.split())
         codes[arguments] = error.value.returncode
@@ -206,9 +225,14 @@ def test_invalid_arguments_and_unreachable_services_are_failures(capsys):
 
 
 FOREIGN = (
-    b"", b"[]", b"null", b"<p>Hello</p>", b'{"data": 1, "links": [], "meta": "x"}',
-    b'{"a": NaN}', b"[" * 9999,
-)  # fmt: skip
+    b"",
+    b"[]",
+    b"null",
+    b"<p>Hello</p>",
+    b'{"data": 1, "links": [], "meta": "x"}',
+    b'{"a": NaN}',
+    b"[" * 9999,
+)
 
 
 @SLOW
@@ -223,7 +247,9 @@ def test_foreign_service_causes_breaches_only(capsys, monkeypatch):
 
 
 def test_each_key_of_a_vacancy_has_its_type():
-    """A number is wrong for each key except the id, and so is a key that is missing or in another place."""
+    """A number is wrong for each key except the id, and so is a key that is missing or in another
+    place.
+    """
     full = json.loads((ROOT / "tests/contract/v1/vacancy-full.json").read_text())["data"]
     assert list(findings("Vacancy", full, "item")) == []
     assert [each.expected for each in findings("Vacancy", full | {"id": 1.0}, "item")] == [
@@ -236,7 +262,8 @@ def test_each_key_of_a_vacancy_has_its_type():
         if missing != ([] if key in ("brand", "attachments") else [f"item to have the key {key}"]):
             unnoticed.append((key, missing))
         if not any(
-            f"item.{key} to be" in each.expected for each in findings("Vacancy", full | {key: 1}, "item")
+            f"item.{key} to be" in each.expected
+            for each in findings("Vacancy", full | {key: 1}, "item")
         ):
             unnoticed.append((key, "1"))
         moved = list(findings("Vacancy", {key: full[key]} | full, "item"))

@@ -30,7 +30,8 @@ from vacancies.quality import content_warnings, with_warnings
 BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
 # Time zone, local datetime with offset, days, and the expected datetime.
 CASES = [
-    # Brussels goes from +02:00 to +01:00 on 25 October 2026 at 03:00, and back on 28 March 2027 at 02:00
+    # Brussels goes from +02:00 to +01:00 on 25 October 2026 at 03:00, and back on 28 March 2027 at
+    # 02:00
     (BRUSSELS, "2026-10-24T14:00:00+02:00", 1, "2026-10-25T14:00:00+01:00"),
     (BRUSSELS, "2026-10-24T00:00:00+02:00", 2, "2026-10-26T00:00:00+01:00"),
     (BRUSSELS, "2026-10-24T02:30:00+02:00", 1, "2026-10-25T02:30:00+02:00"),  # the first of two
@@ -56,14 +57,19 @@ CASES = [
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0]} {case[1]} {case[2]}")
 def case(request, settings):
     settings.TIME_ZONE, at, days, after = request.param
-    return datetime.fromisoformat(at).astimezone(UTC), days, datetime.fromisoformat(after).astimezone(UTC)
+    return (
+        datetime.fromisoformat(at).astimezone(UTC),
+        days,
+        datetime.fromisoformat(after).astimezone(UTC),
+    )
 
 
 def test_days_after_adds_calendar_days(case):
     at, days, after = case
     assert days_after(at, days) == after
     zone = ZoneInfo(django_settings.TIME_ZONE)
-    assert days_after(at.astimezone(ZoneInfo("Asia/Tokyo")), days) == after  # however `at` is written
+    # However `at` is written.
+    assert days_after(at.astimezone(ZoneInfo("Asia/Tokyo")), days) == after
     assert after.astimezone(zone).date() - at.astimezone(zone).date() == timedelta(days=days)
 
 
@@ -72,7 +78,9 @@ def test_days_after_adds_calendar_days(case):
 def test_embargo_counts_calendar_days(case, client: Client, time_machine):
     at, days, after = case
     user = make_user()
-    application = make_application(user=user, stage=make_stage(en="Received"), created_at=at - timedelta(1))
+    application = make_application(
+        user=user, stage=make_stage(en="Received"), created_at=at - timedelta(1)
+    )
     rejected = make_stage(en="Not selected", embargo_days=days)
     StageChange.objects.create(application=application, stage=rejected, at=at)
     headers = bearer(make_token(user, timedelta(days=3000)))
@@ -81,9 +89,14 @@ def test_embargo_counts_calendar_days(case, client: Client, time_machine):
         time_machine.move_to(moment, tick=False)
         return client.get(MINE, headers=headers).json()["data"][0]["status"]
 
-    assert [reported(after - timedelta(microseconds=1)), reported(after)] == ["Received", "Not selected"]
+    assert [reported(after - timedelta(microseconds=1)), reported(after)] == [
+        "Received",
+        "Not selected",
+    ]
     known = make_stage(en="Known", embargo_days=days)
-    StageChange.objects.create(application=application, stage=known, at=at, is_exempt_from_embargo=True)
+    StageChange.objects.create(
+        application=application, stage=known, at=at, is_exempt_from_embargo=True
+    )
     assert reported(at) == "Known"
 
 
@@ -138,7 +151,9 @@ def test_closing_within_a_week_counts_calendar_days(week, admin_client: Client, 
 
 
 def test_days_begin_and_end_where_the_clock_changes_at_midnight(settings):
-    """A closing date is a day also in zones without a midnight on some days, as it is stored: in UTC."""
+    """A closing date is a day also in zones without a midnight on some days, as it is stored:
+    in UTC.
+    """
     wrong, zones, microsecond = [], set(), timedelta(microseconds=1)
     for name in sorted(available_timezones()):
         zone = ZoneInfo(name)
@@ -151,14 +166,21 @@ def test_days_begin_and_end_where_the_clock_changes_at_midnight(settings):
             for day in (each + timedelta(days=n) for each in changed for n in (-1, 0, 1)):
                 start, end = start_of_day(day, zone), end_of_day(day, zone)
                 dates = [
-                    at.astimezone(zone).date() for at in (start - microsecond, start, end - microsecond, end)
+                    at.astimezone(zone).date()
+                    for at in (start - microsecond, start, end - microsecond, end)
                 ]
                 expected = [day - timedelta(days=1), day, day, day + timedelta(days=1)]
                 is_day = not skipped or (last_day(end), is_exact(end)) == (day, False)
                 if dates != expected or not is_day:
                     wrong.append((name, day))
     assert wrong == []
-    assert {"Atlantic/Azores", "Africa/Cairo", "America/Santiago", "Asia/Beirut", "America/Havana"} <= zones
+    assert {
+        "Atlantic/Azores",
+        "Africa/Cairo",
+        "America/Santiago",
+        "Asia/Beirut",
+        "America/Havana",
+    } <= zones
 
 
 @pytest.mark.django_db

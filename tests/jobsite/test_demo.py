@@ -21,7 +21,8 @@ from vacancies.models import Vacancy
 pytestmark = pytest.mark.django_db
 
 AT = datetime(2031, 3, 5, 14, 7, 33, tzinfo=UTC)
-DRAWINGS = {name: cache(getattr(content, name)) for name in ("icon", "avatar", "header")}  # seconds to draw
+# Seconds to draw.
+DRAWINGS = {name: cache(getattr(content, name)) for name in ("icon", "avatar", "header")}
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +83,10 @@ def test_printed_links_and_accounts_work_and_a_second_run_keeps_passwords(printe
     recruiter, employee = (User.objects.get(username=name) for name in ("recruiter", "employee"))
     assert (recruiter.is_staff, recruiter.is_superuser) == (True, False)
     assert [group.name for group in recruiter.groups.all()] == ["Recruiter"]
-    assert (employee.is_staff, employee.get_all_permissions()) == (False, {"vacancies.see_internal"})
+    assert (employee.is_staff, employee.get_all_permissions()) == (
+        False,
+        {"vacancies.see_internal"},
+    )
 
     recruiter.set_password("something else")
     recruiter.save()
@@ -96,13 +100,17 @@ def test_printed_links_and_accounts_work_and_a_second_run_keeps_passwords(printe
 @pytest.mark.slow("creates the content of the demo")
 def test_emails_are_collected_in_a_file_whose_path_is_printed(printed, settings, tmp_path):
     path = settings.BASE_DIR / "demo-emails.txt"
-    assert f"Emails: they are collected in {path}. Set EMAIL_URL to send them." in printed.splitlines()
+    assert (
+        f"Emails: they are collected in {path}. Set EMAIL_URL to send them." in printed.splitlines()
+    )
 
     settings.BASE_DIR = tmp_path
     settings.EMAIL_BACKEND = settings.EMAIL_BACKEND  # restored after the test
     demo_mail.collect()
     for number in range(2):
-        Transport().send(EmailMessage(f"Subject {number}", "Text", "jobs@example.org", ["mia@example.org"]))
+        Transport().send(
+            EmailMessage(f"Subject {number}", "Text", "jobs@example.org", ["mia@example.org"])
+        )
 
     text = (tmp_path / "demo-emails.txt").read_text()
     assert re.findall("^Subject: (.*)$", text, re.MULTILINE) == ["Subject 0", "Subject 1"]
@@ -110,7 +118,9 @@ def test_emails_are_collected_in_a_file_whose_path_is_printed(printed, settings,
 
 def test_command_refuses_before_anything_is_created(settings):
     settings.DEBUG = False
-    with pytest.raises(CommandError, match=r"^The demo needs DEBUG on: its passwords are public\.$"):
+    with pytest.raises(
+        CommandError, match=r"^The demo needs DEBUG on: its passwords are public\.$"
+    ):
         run()
     settings.DEBUG = True
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -128,9 +138,12 @@ def test_pay_in_the_texts_of_the_demo_is_that_of_the_facts():
     other = {1500, 8}  # euros for a desk, and of a voucher
     wrong = []
     for row in json.loads(content.CONTENT.read_text())["vacancies"]:
-        found = re.findall(r"€ ?(\d[\d,.]*\d|\d)|(\d[\d \u00a0,]*\d|\d)[ \u00a0]€", row.get("offer", ""))
+        found = re.findall(
+            r"€ ?(\d[\d,.]*\d|\d)|(\d[\d \u00a0,]*\d|\d)[ \u00a0]€", row.get("offer", "")
+        )
         amounts = {
-            one.replace(",", "") or re.sub("[ \u00a0]", "", two).replace(",", ".") for one, two in found
+            one.replace(",", "") or re.sub("[ \u00a0]", "", two).replace(",", ".")
+            for one, two in found
         }
         stated = {float(row[name]) for name in ("pay_min", "pay_max") if name in row}
         wrong += [(row["title"], each) for each in amounts if float(each) not in stated | other]

@@ -1,4 +1,6 @@
-"""The content of `manage.py demo`: it is loaded once, and rolled back after the tests of this file."""
+"""The content of `manage.py demo`:
+it is loaded once, and rolled back after the tests of this file.
+"""
 
 import json
 import re
@@ -23,7 +25,16 @@ from vacancies import models
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.fields import HtmlField
-from vacancies.models import Attachment, Brand, Filter, FilterOption, Place, Recruiter, State, Vacancy
+from vacancies.models import (
+    Attachment,
+    Brand,
+    Filter,
+    FilterOption,
+    Place,
+    Recruiter,
+    State,
+    Vacancy,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -68,8 +79,12 @@ def rows():
 def test_every_state_list_field_and_vocabulary_is_used(loaded):
     assert all(loaded.values())
     assert {vacancy.state_at(AT) for vacancy in Vacancy.objects.all()} == {
-        State.PUBLISHED, State.SCHEDULED, State.EXPIRED, State.DRAFT, State.UNPUBLISHED,
-    }  # fmt: skip
+        State.PUBLISHED,
+        State.SCHEDULED,
+        State.EXPIRED,
+        State.DRAFT,
+        State.UNPUBLISHED,
+    }
     published = Vacancy.objects.published(at=AT)
     lists = {
         "public": published.external(),
@@ -84,7 +99,9 @@ def test_every_state_list_field_and_vocabulary_is_used(loaded):
         "ending within a week": published.filter(publish_until__lte=AT + timedelta(days=7)),
     }
     assert [name for name, rows in lists.items() if not rows.exists()] == []
-    assert [form.name for form in Form.objects.all() if not accepts_applications(form.whole_structure)] == []
+    assert [
+        form.name for form in Form.objects.all() if not accepts_applications(form.whole_structure)
+    ] == []
     for vacancy in Vacancy.objects.all():
         assert vacancy.created_at < vacancy.updated_at < AT
         assert not (vacancy.is_permanent and vacancy.publish_until)
@@ -94,7 +111,9 @@ def test_every_state_list_field_and_vocabulary_is_used(loaded):
         *(column.name for column in COLUMNS),
     )
     published = list(Vacancy.objects.published(at=AT).values(*fields))
-    assert [field for field in fields if {bool(row[field]) for row in published} != {True, False}] == []
+    assert [
+        field for field in fields if {bool(row[field]) for row in published} != {True, False}
+    ] == []
 
     incomplete = [vacancy for vacancy in Vacancy.objects.all() if vacancy.missing_to_publish()]
     assert [vacancy.state_at(AT) for vacancy in incomplete] == ["draft"]
@@ -111,7 +130,9 @@ def test_every_state_list_field_and_vocabulary_is_used(loaded):
     titles = list(published.values_list("title", flat=True))
     regions = published.filter(options__filter__keyword="regions").annotate(count=Count("options"))
     assert (min(map(len, titles)), max(map(len, titles))) == (3, 200)
-    assert max(len(text.encode()) for text in published.values_list("description", flat=True)) > 8192
+    assert (
+        max(len(text.encode()) for text in published.values_list("description", flat=True)) > 8192
+    )
     assert max(regions.values_list("count", flat=True)) >= 12
     assert all(any(mark in title for title in titles) for mark in 'éøßœ🚀日μ&"')
     shown = {(bool(r.shown_email), bool(r.shown_phone)) for r in Recruiter.objects.all()}
@@ -129,8 +150,14 @@ def test_facts_are_varied_and_places_have_coordinates():
     assert {len(vacancy.sites) for vacancy in shown} == {0, 1, 2, 3, 4}
     assert max(len(vacancy.remote_countries) for vacancy in shown) == 4
     assert {kind for vacancy in shown for kind in vacancy.employment_types} == {
-        "FULL_TIME", "PART_TIME", "CONTRACTOR", "TEMPORARY", "INTERN", "VOLUNTEER", "PER_DIEM",
-    }  # fmt: skip
+        "FULL_TIME",
+        "PART_TIME",
+        "CONTRACTOR",
+        "TEMPORARY",
+        "INTERN",
+        "VOLUNTEER",
+        "PER_DIEM",
+    }
     assert {vacancy.language for vacancy in shown} == {"nl", "fr", "en", "de", "ja", "el", ""}
     assert {vacancy.pay_period for vacancy in shown} == {"hour", "day", "month", "year", ""}
     assert {vacancy.is_pay_public for vacancy in shown if vacancy.has_pay} == {True, False}
@@ -153,7 +180,11 @@ def test_files_are_real_and_images_have_their_size(loaded):
     images = (Brand, "icon_small"), (Brand, "icon_large"), (Vacancy, "image")
     sizes = [{Image.open(BytesIO(content)).size for content in files(*each)} for each in images]
     assert sizes == [{(64, 64)}, {(256, 256)}, {(1200, 630)}]
-    assert sorted(content[:5] for content in files(Attachment, "file")) == [b"%PDF-", b"%PDF-", b"Uurre"]
+    assert sorted(content[:5] for content in files(Attachment, "file")) == [
+        b"%PDF-",
+        b"%PDF-",
+        b"Uurre",
+    ]
 
 
 def test_second_load_changes_nothing(loaded, media):
@@ -180,5 +211,7 @@ def test_submissions_are_complete_and_their_receipts_count_as_sent(loaded):
     assert load_submissions(at=AT) == Submission.objects.count() == 7
     assert Application.objects.filter(submission__files__kind="pdf").count() == 3
     assert set(Message.objects.values_list("kind", "state")) == {("receipt", "sent")}
-    assert {row.email_folded.partition("@")[2] for row in Application.objects.all()} == {"example.org"}
+    assert {row.email_folded.partition("@")[2] for row in Application.objects.all()} == {
+        "example.org"
+    }
     assert load_submissions(at=AT) == 0

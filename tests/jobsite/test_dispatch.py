@@ -41,7 +41,9 @@ class FakeJob:
 
 
 class Held:
-    """A lock that is lost after `checks` checks; acquired again from the `attempt`-th attempt on."""
+    """A lock that is lost after `checks` checks;
+    acquired again from the `attempt`-th attempt on.
+    """
 
     def __init__(self, checks=10_000, attempt=1):
         self.checks, self.attempts, self.attempt = checks, 0, attempt
@@ -148,7 +150,9 @@ def test_slow_job_delays_only_its_lane_and_is_logged_while_it_runs(stop, caplog,
         run(
             make(stop, [slow, behind], [other]),
             stop,
-            lambda: other.done == [2] and "FakeJob takes more than 0 s" in caplog.text and not end.set(),
+            lambda: (
+                other.done == [2] and "FakeJob takes more than 0 s" in caplog.text and not end.set()
+            ),
         )
     finally:
         end.set()
@@ -173,7 +177,9 @@ def test_dispatcher_survives_a_lost_database(stop, caplog, monkeypatch):
 
 @pytest.mark.usefixtures("_fast")
 def test_error_of_one_job_does_not_stop_the_others(stop, caplog, monkeypatch):
-    """Also an error of the database, such as a timeout for a lock. Each error is noted, and the job waits."""
+    """Also an error of the database, such as a timeout for a lock.
+    Each error is noted, and the job waits.
+    """
     monkeypatch.setattr(dispatch, "_is_connected", lambda: True)
     monkeypatch.setattr(dispatch, "MAX_ERROR_WAIT", 60)
     read_only = InternalError()
@@ -240,7 +246,12 @@ def test_row_of_each_job_is_stored(stop):
 
     assert dispatcher.run_once()
     [row] = JobRun.objects.all()
-    assert (row.name, row.completed_at, row.failed_at, row.error) == ("FakeJob", later, later, "ValueError")
+    assert (row.name, row.completed_at, row.failed_at, row.error) == (
+        "FakeJob",
+        later,
+        later,
+        "ValueError",
+    )
     assert (row.outcomes, row.position) == ({"done": 6, "error": 1}, "7")
 
 
@@ -308,7 +319,9 @@ def test_lock_ends_with_its_connection():
     try:
         assert first.acquire()
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s)", [first._connection.connection.info.backend_pid])
+            cursor.execute(
+                "SELECT pg_terminate_backend(%s)", [first._connection.connection.info.backend_pid]
+            )
         assert not first.is_held()
         until(second.acquire)
         assert not first.acquire()

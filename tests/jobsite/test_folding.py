@@ -6,11 +6,31 @@ from django.contrib.auth.models import User
 from jobsite.db.folding import fold
 
 NAMES = (
-    "Chloé", "MÜLLER", "Yılmaz", "İnci", "Inès", "O’Brien", "Straße", "GROẞ", "Øystein", "ĐORĐE", "Łukasz",
-    "Œuvrard", "Ægir", "Þór", "“Bo” ‐ –", "ﬁn", "ｗｉｄｅ", "No\u0308el", "soft\u00adhyphen", "Ωμέγα",
-    "ΟΔΥΣΣΕΥΣ Ὀδυσσεύς", "Їжакевич ДЖУГАШВИЛИ",
-    "a%b_c\\d", "plain'\"-",
-)  # fmt: skip
+    "Chloé",
+    "MÜLLER",
+    "Yılmaz",
+    "İnci",
+    "Inès",
+    "O’Brien",
+    "Straße",
+    "GROẞ",
+    "Øystein",
+    "ĐORĐE",
+    "Łukasz",
+    "Œuvrard",
+    "Ægir",
+    "Þór",
+    "“Bo” ‐ –",
+    "ﬁn",
+    "ｗｉｄｅ",
+    "No\u0308el",
+    "soft\u00adhyphen",
+    "Ωμέγα",
+    "ΟΔΥΣΣΕΥΣ Ὀδυσσεύς",
+    "Їжакевич ДЖУГАШВИЛИ",
+    "a%b_c\\d",
+    "plain'\"-",
+)
 
 
 @pytest.mark.django_db

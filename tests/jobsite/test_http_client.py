@@ -13,10 +13,24 @@ from jobsite.http_client import OriginClient, RequestRefusedError, is_public, re
 from tests.servers import stub_server
 
 PRIVATE = (
-    "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1",
-    "224.0.0.1", "::1", "::", "fe80::1", "fd00::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
-    "64:ff9b::7f00:1", "2002:7f00:1::",
-)  # fmt: skip
+    "127.0.0.1",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "0.0.0.0",
+    "100.64.0.1",
+    "224.0.0.1",
+    "::1",
+    "::",
+    "fe80::1",
+    "fd00::1",
+    "ff02::1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+)
 
 
 @contextmanager
@@ -44,7 +58,10 @@ def test_host_with_a_private_address_is_refused(monkeypatch):
     notations = ("http://2130706433", "http://127.1", "http://jobs.localhost.example")
     for base, address in product(("http://jobs.example", *notations), PRIVATE):
         assert not is_public(address)
-        with resolving(monkeypatch, address) as connected, pytest.raises(RequestRefusedError) as refused:
+        with (
+            resolving(monkeypatch, address) as connected,
+            pytest.raises(RequestRefusedError) as refused,
+        ):
             OriginClient(base, headers={}).get("/v1/vacancies")
 
         assert str(refused.value) == (
@@ -56,8 +73,13 @@ def test_host_with_a_private_address_is_refused(monkeypatch):
 
 @pytest.mark.slow("waits for connections")
 def test_name_is_resolved_once_for_each_connection(monkeypatch):
-    """A name that is public for the check and private for the connection (DNS rebinding) is not followed."""
-    client, refused = OriginClient("http://jobs.example", headers={}), pytest.raises(RequestRefusedError)
+    """A name that is public for the check and private for the connection (DNS rebinding) is not
+    followed.
+    """
+    client, refused = (
+        OriginClient("http://jobs.example", headers={}),
+        pytest.raises(RequestRefusedError),
+    )
     with resolving(monkeypatch, "93.184.215.14", "127.0.0.1") as connected, refused:
         client.get("/")
 

@@ -1,4 +1,6 @@
-"""The languages of the admin: complete catalogs, the choice of a language, and an API in English."""
+"""The languages of the admin:
+complete catalogs, the choice of a language, and an API in English.
+"""
 
 import ast
 import gettext
@@ -26,7 +28,9 @@ LANGUAGES = ["nl", "fr", "de"]
 CATALOGS = sorted(
     str(path.relative_to(ROOT)) for path in ROOT.glob("[a-z]*/locale/[a-z][a-z]/LC_MESSAGES/*.po")
 )
-APPS = sorted({name.split("/")[0] for name in CATALOGS} & {"forms_structure", "vacancies", "applications"})
+APPS = sorted(
+    {name.split("/")[0] for name in CATALOGS} & {"forms_structure", "vacancies", "applications"}
+)
 HIDDEN = {"id", "digest", "token_key", "structure"}  # on no page
 LINE = re.compile(r'(?:(msgctxt|msgid|msgid_plural|msgstr)(?:\[\d\])? )?(".*")')
 PLACEHOLDER = re.compile(r"%\(\w+\)[a-z]|%[sd]|\{\w*\}|<[^>]+>")
@@ -42,7 +46,9 @@ def entries(path):
                 texts = output[keyword]
                 texts.append("")
             texts[-1] += ast.literal_eval(text)
-        found.append(("".join(output["msgctxt"]), output["msgid"] + output["msgid_plural"], output["msgstr"]))
+        found.append(
+            ("".join(output["msgctxt"]), output["msgid"] + output["msgid_plural"], output["msgstr"])
+        )
     return found
 
 
@@ -56,7 +62,9 @@ def test_catalogs_are_complete_and_compiled():
             compiled = gettext.GNUTranslations(file)._catalog
 
         language = name.split("/")[2]
-        known.setdefault(name.replace(f"/{language}/", "/"), []).append([entry[:2] for entry in messages])
+        known.setdefault(name.replace(f"/{language}/", "/"), []).append(
+            [entry[:2] for entry in messages]
+        )
         assert header[1] == [""], name
         assert f"Language: {language}\n" in header[2][0]
         assert "Plural-Forms: nplurals=2;" in header[2][0]
@@ -69,21 +77,26 @@ def test_catalogs_are_complete_and_compiled():
             *ones, last = [sorted(PLACEHOLDER.findall(form)) for form in translated]
             wanted = [sorted(PLACEHOLDER.findall(form)) for form in english]
             assert last == wanted[-1], english
-            assert all(one in wanted for one in ones), english  # the singular may leave out the number
+            # The singular may leave out the number.
+            assert all(one in wanted for one in ones), english
             key = f"{context}\x04{english[0]}" if context else english[0]
             if len(english) == 1:
                 expected[key] = translated[0]
             else:
                 expected |= {(key, number): text for number, text in enumerate(translated)}
         assert compiled == expected, name
-    assert [name for name, languages in known.items() if languages != languages[:1] * len(LANGUAGES)] == []
+    assert [
+        name for name, languages in known.items() if languages != languages[:1] * len(LANGUAGES)
+    ] == []
 
 
 def test_outdated_and_unreadable_catalogs_are_reported(tmp_path, settings):
     settings.BASE_DIR = tmp_path
     catalog = tmp_path / "shop/locale/nl/LC_MESSAGES/django.po"
     catalog.parent.mkdir(parents=True)
-    catalog.write_text('msgctxt "a job"\nmsgid "open"\nmsgstr ""\n"va"\n"cant"\n\nmsgid "new"\nmsgstr ""\n')
+    catalog.write_text(
+        'msgctxt "a job"\nmsgid "open"\nmsgstr ""\n"va"\n"cant"\n\nmsgid "new"\nmsgstr ""\n'
+    )
 
     assert [path.name for path, _ in outdated()] == ["django.mo"]
     assert (compile_catalogs(), compile_catalogs(), list(outdated())) == (1, 0, [])
@@ -91,7 +104,9 @@ def test_outdated_and_unreadable_catalogs_are_reported(tmp_path, settings):
         assert gettext.GNUTranslations(file)._catalog == {"a job\4open": "vacant"}
 
     catalog.write_text("msgid nothing\n")
-    with pytest.raises(CommandError, match=r"not compiled: .*django\.po: 'msgid nothing' is not a line"):
+    with pytest.raises(
+        CommandError, match=r"not compiled: .*django\.po: 'msgid nothing' is not a line"
+    ):
         call_command("compilemessages")
 
 
@@ -103,8 +118,13 @@ def test_names_of_models_and_fields_are_translated():
         if admin.site.is_registered(model):
             fields = [field for field in (*meta.fields, *meta.many_to_many) if field.editable]
             names = {field.name: field.verbose_name for field in fields if field.name not in HIDDEN}
-            names |= {"verbose_name": meta.verbose_name, "verbose_name_plural": meta.verbose_name_plural}
-            missing |= {(meta.label, key) for key, name in names.items() if not isinstance(name, Promise)}
+            names |= {
+                "verbose_name": meta.verbose_name,
+                "verbose_name_plural": meta.verbose_name_plural,
+            }
+            missing |= {
+                (meta.label, key) for key, name in names.items() if not isinstance(name, Promise)
+            }
     assert missing == set()
 
 
@@ -119,11 +139,15 @@ def test_admin_uses_the_browsers_language_and_the_api_english(client):
         answer = client.get("/admin/login/", headers={"accept-language": header})
         assert answer["Content-Language"] == language
         assert {"Accept-Language", "Cookie"} <= set(answer["Vary"].split(", "))
-        assert [text for text in (f'<html lang="{language}"', *words) if text not in answer.text] == []
+        assert [
+            text for text in (f'<html lang="{language}"', *words) if text not in answer.text
+        ] == []
 
     german = {"accept-language": "de"}
     for chosen in ("nl", "xx"):
-        client.post("/admin/language", {"language": chosen, "next": "/admin/login/"}, headers=german)
+        client.post(
+            "/admin/language", {"language": chosen, "next": "/admin/login/"}, headers=german
+        )
         assert "Welkom terug bij" in client.get("/admin/login/", headers=german).text
 
     make_vacancy(title="Nurse")

@@ -1,4 +1,6 @@
-"""Accept-Language negotiation: `preferred_language`, and the language of an application's status."""
+"""Accept-Language negotiation:
+`preferred_language`, and the language of an application's status.
+"""
 
 import pytest
 
@@ -6,28 +8,69 @@ from applications.models import StageChange
 from jobsite.languages import preferred_language
 from tests.applications.makers import MINE, make_application, make_stage, signed_in
 
-LABELS = {"en": "Not selected", "nl": "Niet weerhouden", "fr": "Non retenue", "de": "Nicht ausgewählt"}
+LABELS = {
+    "en": "Not selected",
+    "nl": "Niet weerhouden",
+    "fr": "Non retenue",
+    "de": "Nicht ausgewählt",
+}
 
 CASES = [
     # one language, its regions, its case
-    ("en", "en"), ("nl", "nl"), ("fr", "fr"), ("de", "de"),
-    ("nl-BE", "nl"), ("fr-CA", "fr"), ("de-AT-1996", "de"), ("DE-ch", "de"), ("NL", "nl"),
+    ("en", "en"),
+    ("nl", "nl"),
+    ("fr", "fr"),
+    ("de", "de"),
+    ("nl-BE", "nl"),
+    ("fr-CA", "fr"),
+    ("de-AT-1996", "de"),
+    ("DE-ch", "de"),
+    ("NL", "nl"),
     # quality
-    ("fr;q=0.8, de;q=0.9", "de"), ("fr, de", "fr"), ("fr;q=0.5,nl;q=0.500", "fr"),
-    ("de;q=0.001", "de"), ("fr;q=1.000, de", "fr"), ("en;q=0.1, nl ; q=0.2", "nl"),
+    ("fr;q=0.8, de;q=0.9", "de"),
+    ("fr, de", "fr"),
+    ("fr;q=0.5,nl;q=0.500", "fr"),
+    ("de;q=0.001", "de"),
+    ("fr;q=1.000, de", "fr"),
+    ("en;q=0.1, nl ; q=0.2", "nl"),
     # quality 0 excludes a language
-    ("fr;q=0", "en"), ("nl;q=0, de;q=0.1", "de"), ("fr;q=0.0, nl", "nl"), ("de;q=0.000", "en"),
+    ("fr;q=0", "en"),
+    ("nl;q=0, de;q=0.1", "de"),
+    ("fr;q=0.0, nl", "nl"),
+    ("de;q=0.000", "en"),
     # unsupported languages
-    ("ja", "en"), ("ja, de;q=0.1", "de"), ("zh-Hant-TW, nl;q=0.3, en;q=0.2", "nl"),
+    ("ja", "en"),
+    ("ja, de;q=0.1", "de"),
+    ("zh-Hant-TW, nl;q=0.3, en;q=0.2", "nl"),
     ("ja;q=0.9,*;q=0.1", "en"),
     # a wildcard is every language that the header does not name
-    ("*", "en"), ("*;q=0", "en"), ("fr;q=0.5, *", "en"), ("en;q=0, *;q=0.5", "nl"), ("en;q=0.2, *", "nl"),
-    ("en;q=0,nl;q=0,fr;q=0,*", "de"), ("de, *;q=0.5", "de"), ("en-US;q=0, *", "en"),
+    ("*", "en"),
+    ("*;q=0", "en"),
+    ("fr;q=0.5, *", "en"),
+    ("en;q=0, *;q=0.5", "nl"),
+    ("en;q=0.2, *", "nl"),
+    ("en;q=0,nl;q=0,fr;q=0,*", "de"),
+    ("de, *;q=0.5", "de"),
+    ("en-US;q=0, *", "en"),
     # an invalid header is ignored
-    ("", "en"), (" ", "en"), (",", "en"), (";q=1", "en"), ("fr;q=2", "en"), ("fr;q=-1", "en"),
-    ("fr;q=abc", "en"), ("fr;q=0.1234", "en"), ("fr_FR", "en"), ("<script>", "en"), ("nl\x00", "en"),
-    ("é", "en"), ("x" * 7000, "en"), ("fr;;;;", "en"), ("q=0.5", "en"), ("-fr", "en"), ("../../nl", "en"),
-]  # fmt: skip
+    ("", "en"),
+    (" ", "en"),
+    (",", "en"),
+    (";q=1", "en"),
+    ("fr;q=2", "en"),
+    ("fr;q=-1", "en"),
+    ("fr;q=abc", "en"),
+    ("fr;q=0.1234", "en"),
+    ("fr_FR", "en"),
+    ("<script>", "en"),
+    ("nl\x00", "en"),
+    ("é", "en"),
+    ("x" * 7000, "en"),
+    ("fr;;;;", "en"),
+    ("q=0.5", "en"),
+    ("-fr", "en"),
+    ("../../nl", "en"),
+]
 
 
 def test_preferred_language_of_a_header(settings):
@@ -41,7 +84,12 @@ def test_preferred_language_of_a_header(settings):
         header = "nl;q=0.5,".ljust(start) + "fr;q=0.1" + ",ja" * 2000
         assert preferred_language(header) == "nl", start
 
-    for settings.LANGUAGE_CODE, fallback in (("nl", "nl"), ("fr-be", "fr"), ("ja", "en"), ("en-us", "en")):
+    for settings.LANGUAGE_CODE, fallback in (
+        ("nl", "nl"),
+        ("fr-be", "fr"),
+        ("ja", "en"),
+        ("en-us", "en"),
+    ):
         assert {preferred_language(header) for header in ("", "ja", "*", "garbage;;")} == {fallback}
 
 

@@ -15,20 +15,50 @@ from tests.jobsite.test_languages import APPS, CATALOGS, LANGUAGES, ROOT, entrie
 
 # Reviewed: in our catalogs and in packages, or in two of our catalogs, with the same meaning.
 SAME_MEANING = {
-    "Add", "Add %(name)s", "All", "Cancel", "Change my password", "Choose file to upload", "Close", "Date",
-    "Delete", "Filters", "From", "History", "Image preview", "More actions", "Name", "Next", "No", "Previous",
-    "Save", "Show all", "Skip to main content", "This field is required.", "View on site", "Yes",
-    "Enter a valid email address.", "Page not found", "search",
-    "All vacancies", "Back to the vacancy", "Countries for remote work", "Pay", "Saved.", "kind",
+    "Add",
+    "Add %(name)s",
+    "All",
+    "Cancel",
+    "Change my password",
+    "Choose file to upload",
+    "Close",
+    "Date",
+    "Delete",
+    "Filters",
+    "From",
+    "History",
+    "Image preview",
+    "More actions",
+    "Name",
+    "Next",
+    "No",
+    "Previous",
+    "Save",
+    "Show all",
+    "Skip to main content",
+    "This field is required.",
+    "View on site",
+    "Yes",
+    "Enter a valid email address.",
+    "Page not found",
+    "search",
+    "All vacancies",
+    "Back to the vacancy",
+    "Countries for remote work",
+    "Pay",
+    "Saved.",
+    "kind",
     "The view “%(view)s” was deleted.",
     "This password is too short. It must contain at least %d character.",
     "All applications",  # the theme's means apps; it does not show it
-}  # fmt: skip
+}
 TEXT = re.compile(r"""(?:trans|translate|\b_\(|gettext\w*\()\s*(?:"([^"]+)"|'([^']+)')""")
 
 
 def of_unfold() -> set[str]:
-    """Return the texts of django-unfold, which has no catalog, without its parts that are not installed."""
+    """Return the texts of django-unfold, which has no catalog, without its parts that are not
+    installed.
+    """
     folder = Path(unfold.__file__).parent
     files = [path for path in folder.rglob("*") if path.suffix in (".py", ".html")]
     own = [path for path in files if "contrib" not in path.parts or "filters" in path.parts]
@@ -37,7 +67,9 @@ def of_unfold() -> set[str]:
 
 def of_packages() -> Iterator[tuple[str, str, str]]:
     """Yield (language, English text, translation) of the catalogs of packages."""
-    folders = [Path(config.path) for config in apps.get_app_configs() if "site-packages" in config.path]
+    folders = [
+        Path(config.path) for config in apps.get_app_configs() if "site-packages" in config.path
+    ]
     for folder in (*folders, Path(django.__file__).parent / "conf"):
         for language in LANGUAGES:
             path = folder / "locale" / language / "LC_MESSAGES" / "django.mo"
@@ -66,8 +98,12 @@ def test_a_text_has_one_meaning():
         if english in ours and not texts & ours[english][language]
     }
     shared = {
-        each for each in other | of_unfold() if each in ours and (each not in replaced or each in of_apps)
+        each
+        for each in other | of_unfold()
+        if each in ours and (each not in replaced or each in of_apps)
     }
-    twice = {english for english, found in ours.items() if any(len(each) > 1 for each in found.values())}
+    twice = {
+        english for english, found in ours.items() if any(len(each) > 1 for each in found.values())
+    }
 
     assert sorted((shared | twice) - SAME_MEANING) == []

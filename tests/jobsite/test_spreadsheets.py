@@ -11,9 +11,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from openpyxl import Workbook, load_workbook
 
 from jobsite.spreadsheets import reading, writing
-from jobsite.spreadsheets.reading import ErrorValue, Formatted, Formula, SpreadsheetError, normalised, read
+from jobsite.spreadsheets.reading import (
+    ErrorValue,
+    Formatted,
+    Formula,
+    SpreadsheetError,
+    normalised,
+    read,
+)
 
-NOT_UTF_8 = "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV UTF-8”."
+NOT_UTF_8 = (
+    "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV UTF-8”."
+)
 PASSWORD = "The file has a password. Remove the password, and save it again."
 OTHER = "This is a file of the format %s. Save it as XLSX or as CSV UTF-8."
 DAMAGED = "This is not a CSV or XLSX file, or it is damaged. Save it again as XLSX."
@@ -33,8 +42,9 @@ def refusal(content: bytes, rows_max: int = 5) -> str:
 
 
 def xlsx(*rows: list, sheet: str = "", name: str = SHEET, added: str = "") -> bytes:
-    """Return an XLSX file with the `rows`, or with `sheet` as the XML of the part `name` or of one that is
-    `added`."""
+    """Return an XLSX file with the `rows`, or with `sheet` as the XML of the part `name` or of one
+    that is `added`.
+    """
     book = Workbook()
     book.create_sheet()
     for row in rows:
@@ -66,7 +76,18 @@ def test_files_of_spreadsheet_programs_are_read():
         assert [row for _number, row in rows_of(content)] == rows
     assert isinstance(rows_of(xlsx(["=1+1"]))[0][1][0], Formula)
     assert not isinstance(rows_of(xlsx(["'=1+1"]))[0][1][0], Formula)
-    for text in ("a", "=1", "'=1", "'a", " a\r\nb ", "+32 470", "a;=1", 'a\t"=1', "a\r\n- b", "a;'b"):
+    for text in (
+        "a",
+        "=1",
+        "'=1",
+        "'a",
+        " a\r\nb ",
+        "+32 470",
+        "a;=1",
+        'a\t"=1',
+        "a\r\n- b",
+        "a;'b",
+    ):
         assert normalised(str(writing.without_formula(text))) == normalised(text)
 
     assert rows_of(b'a,b\n\n,\n"1\r\n2",x') == [(1, ["a", "b"]), (4, ["1\n2", "x"])]
@@ -76,10 +97,27 @@ def test_files_of_spreadsheet_programs_are_read():
 def test_values_that_a_program_could_not_write_are_known():
     """In the languages of the site, as texts and as errors."""
     errors = [
-        "#N/A", "#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#N/D!",
-        "#NV", "#BEZUG!", "#VALEUR!", "#NOM ?", "#WAARDE!", "#N/B", "########", "1.23457E+15", "3,24771E+11",
+        "#N/A",
+        "#REF!",
+        "#NAME?",
+        "#VALUE!",
+        "#DIV/0!",
+        "#NUM!",
+        "#NULL!",
+        "#SPILL!",
+        "#CALC!",
+        "#N/D!",
+        "#NV",
+        "#BEZUG!",
+        "#VALEUR!",
+        "#NOM ?",
+        "#WAARDE!",
+        "#N/B",
+        "########",
+        "1.23457E+15",
+        "3,24771E+11",
         "Err:502",
-    ]  # fmt: skip
+    ]
     texts = ["C#", "#1 nurse", "# N/A", "N/A", "#hiring!", "Err: 502", "E+10", "##"]
     cells = [f'<c t="e"><v>{text}</v></c>' for text in errors]
     rows = f"<sheetData><row>{''.join(cells)}</row></sheetData>"
@@ -93,11 +131,16 @@ def test_values_that_a_program_could_not_write_are_known():
 def test_numbers_are_read_as_they_are_shown_or_marked():
     book = Workbook()
     cells = [
-        (123, "00000", "00123", str), (0.1 + 0.2, "General", "0.3", str), (1234, "0", "1234", str),
-        (2500, "#,##0.00 [$€-407]", "2500", Formatted), (2.5, "0.00", "2.5", Formatted),
-        (True, "General", "True", Formatted), (date(2026, 12, 3), "d-mmm", "2026-12-03", Formatted),
-        (0.5, "0%", "0.5", ErrorValue), (1234567890123456, "General", "1.23457e+15", ErrorValue),
-    ]  # fmt: skip
+        (123, "00000", "00123", str),
+        (0.1 + 0.2, "General", "0.3", str),
+        (1234, "0", "1234", str),
+        (2500, "#,##0.00 [$€-407]", "2500", Formatted),
+        (2.5, "0.00", "2.5", Formatted),
+        (True, "General", "True", Formatted),
+        (date(2026, 12, 3), "d-mmm", "2026-12-03", Formatted),
+        (0.5, "0%", "0.5", ErrorValue),
+        (1234567890123456, "General", "1.23457e+15", ErrorValue),
+    ]
     for column, (value, form, _text, _kind) in enumerate(cells, 1):
         book.active.cell(1, column, value).number_format = form
     file = BytesIO()
@@ -109,7 +152,12 @@ def test_numbers_are_read_as_they_are_shown_or_marked():
 
 def test_the_first_visible_sheet_is_read_and_stated():
     book = Workbook()
-    for name, state in (("Lists", "hidden"), ("More", "veryHidden"), ("Jobs", "visible"), ("Old", "visible")):
+    for name, state in (
+        ("Lists", "hidden"),
+        ("More", "veryHidden"),
+        ("Jobs", "visible"),
+        ("Old", "visible"),
+    ):
         sheet = book.create_sheet(name)
         sheet.append([name])
         sheet.row_dimensions[1].hidden = True  # by a filter
@@ -120,7 +168,10 @@ def test_the_first_visible_sheet_is_read_and_stated():
     book.save(file)
     notes: list[str] = []
     rows = read(SimpleUploadedFile("x", file.getvalue()), rows_max=5, notes=notes)
-    assert (rows, notes) == ([(1, ["Jobs"])], ["The file has several sheets. Only “Jobs” was read."])
+    assert (rows, notes) == (
+        [(1, ["Jobs"])],
+        ["The file has several sheets. Only “Jobs” was read."],
+    )
 
 
 def test_strict_files_and_those_without_styles_are_read():
@@ -128,9 +179,12 @@ def test_strict_files_and_those_without_styles_are_read():
     with ZipFile(BytesIO(xlsx(["a", 1, date(2026, 12, 3)]))) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     strict = {
-        name: re.sub(rb"http://schemas.openxmlformats.org/(\w+)/2006/(main|relationships)", PURL, text)
-        for name, text in parts.items() if name != "[Content_Types].xml"
-    }  # fmt: skip
+        name: re.sub(
+            rb"http://schemas.openxmlformats.org/(\w+)/2006/(main|relationships)", PURL, text
+        )
+        for name, text in parts.items()
+        if name != "[Content_Types].xml"
+    }
     unstyled = {name: text for name, text in parts.items() if name != "xl/styles.xml"}
     broken = parts | {"xl/styles.xml": f"<styleSheet {NAMESPACE}><fills><x/></fills></styleSheet>"}
     for changed, last in ((parts | strict, "2026-12-03"), (unstyled, "46359"), (broken, "46359")):
@@ -142,13 +196,30 @@ def test_strict_files_and_those_without_styles_are_read():
 
 
 def test_csv_has_no_formula_however_it_is_split():
-    """Excel splits at semicolons in many languages, and quotes count only at the beginning of a cell."""
-    attacks = ["=1", "a;=1", 'a;"=1', 'a;""+1', "a\n=1", "a\r\n@1", "a\r-1", "a\t=1", "a;\n=1", ";=1;=1"]
+    """Excel splits at semicolons in many languages, and quotes count only at the beginning of a
+    cell.
+    """
+    attacks = [
+        "=1",
+        "a;=1",
+        'a;"=1',
+        'a;""+1',
+        "a\n=1",
+        "a\r\n@1",
+        "a\r-1",
+        "a\t=1",
+        "a;\n=1",
+        ";=1;=1",
+    ]
     attacks += [f"{attack};b" for attack in attacks]
     table = [["id", attack, "end"] for attack in attacks] + [[attack, "end"] for attack in attacks]
     file = "".join(writing.csv_lines([table])).removeprefix("\ufeff")
     for delimiter in ",;\t":
-        cells = [cell for row in csv.reader(StringIO(file, newline=""), delimiter=delimiter) for cell in row]
+        cells = [
+            cell
+            for row in csv.reader(StringIO(file, newline=""), delimiter=delimiter)
+            for cell in row
+        ]
         assert [cell for cell in cells if re.match("[=+@-]", cell)] == [], delimiter
 
 
@@ -166,7 +237,10 @@ def test_csv_has_no_formula_however_it_is_split():
         (b"<!DOCTYPE html>a", OTHER % "HTML"),
         (b'<?xml version="1.0"?><Workbook/>', OTHER % "XML"),
         (b"%PDF-1.7", OTHER % "PDF"),
-        (b"\xd0\xcf\x11\xe0\xa1", "This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8."),
+        (
+            b"\xd0\xcf\x11\xe0\xa1",
+            "This is an old Excel file (XLS). Save it as XLSX or as CSV UTF-8.",
+        ),
         (b"a\0b", "This is not a CSV or XLSX file."),
         (b'a,b\n1,2\n"open,3', "Row 3 cannot be read: unexpected end of data."),
         (b"a\n" + b"x" * 200_000, "Row 2 cannot be read: field larger than field limit (131072)."),
@@ -190,8 +264,11 @@ def test_hostile_files_cost_little(monkeypatch):
     bomb = xlsx(["a"], sheet=f"<worksheet {NAMESPACE}>{' ' * (51 * 2**20)}</worksheet>")
     assert len(bomb) < 200_000
     assert refusal(bomb) == "The file contains more than 50 MB. Split it into several files."
-    # A forged size in the directory of the archive: Python reads that many bytes and compares the hash.
-    (size,) = (each.file_size for each in ZipFile(BytesIO(bomb)).infolist() if each.filename == SHEET)
+    # A forged size in the directory of the archive: Python reads that many bytes and compares the
+    # hash.
+    (size,) = (
+        each.file_size for each in ZipFile(BytesIO(bomb)).infolist() if each.filename == SHEET
+    )
     assert refusal(bomb.replace(size.to_bytes(4, "little"), (10).to_bytes(4, "little"))) == DAMAGED
 
     monkeypatch.setattr(reading, "FILE_MAX", 2**20)
@@ -199,7 +276,10 @@ def test_hostile_files_cost_little(monkeypatch):
     assert text == "The file is larger than 1 MB. Split it into several files."
 
     # The empty rows before a cell are not kept, and do not count as rows.
-    sheet = f'<worksheet {NAMESPACE}><dimension ref="A1:XFD1048576"/><sheetData>{{}}</sheetData></worksheet>'
+    sheet = (
+        f"<worksheet {NAMESPACE}><dimension "
+        f'ref="A1:XFD1048576"/><sheetData>{{}}</sheetData></worksheet>'
+    )
     low = sheet.format('<row r="20000"><c r="A20000"><v>1</v></c></row>')
     right = sheet.format('<row r="2"><c r="XFD2"><v>1</v></c></row>')
 
@@ -208,13 +288,18 @@ def test_hostile_files_cost_little(monkeypatch):
 
     entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'
     cell = '<c r="A1" t="inlineStr"><is><t>&b;</t></is></c>'
-    sheet = f'{entities}<worksheet {NAMESPACE}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
+    sheet = (
+        f"{entities}<worksheet {NAMESPACE}><sheetData><row "
+        f'r="1">{cell}</row></sheetData></worksheet>'
+    )
 
     assert refusal(xlsx(["a"], sheet=sheet)) == DAMAGED
 
 
 def test_a_small_file_costs_little(monkeypatch):
-    """Rows and formulas that a few bytes state are not made, and what packs too well is not read."""
+    """Rows and formulas that a few bytes state are not made, and what packs
+    too well is not read.
+    """
     monkeypatch.setattr(reading, "ROWS_MAX", 50)
     monkeypatch.setattr(reading, "CELLS_MAX", 200)
     sheet = f"<worksheet {NAMESPACE}><sheetData>{{}}</sheetData></worksheet>"
@@ -233,7 +318,9 @@ def test_a_small_file_costs_little(monkeypatch):
 
     first = '<row r="1"><c r="A1"><f t="shared" ref="A1:A9" si="0">1+1</f></c></row>'
     others = "".join(f'<row r="{n}"><c r="A{n}"><f t="shared" si="0"/></c></row>' for n in (2, 3))
-    found = [cells[0] for _number, cells in rows_of(xlsx(["a"], sheet=sheet.format(first + others)))]
+    found = [
+        cells[0] for _number, cells in rows_of(xlsx(["a"], sheet=sheet.format(first + others)))
+    ]
     assert (found, {type(cell) for cell in found}) == (["=1+1", "=", "="], {Formula})
 
     empty = "The file has more than 50 rows, empty ones included. Delete the empty rows."
@@ -246,7 +333,8 @@ def test_a_small_file_costs_little(monkeypatch):
     packed = refusal(xlsx(["a"], sheet=sheet.format("<row/>" * 100_000)))
     assert packed == "The file is compressed more than 50 times. Save it again as XLSX."
 
-    assert rows_of(xlsx(["a"], sheet="<", name="xl/worksheets/sheet2.xml")) == [(1, ["a"])]  # not read
+    # Not read.
+    assert rows_of(xlsx(["a"], sheet="<", name="xl/worksheets/sheet2.xml")) == [(1, ["a"])]
     monkeypatch.setattr(reading, "MARKS_MAX", 150)
     assert rows_of(xlsx(["a"])) == [(1, ["a"])]
     styles = f"<styleSheet {NAMESPACE}><cellXfs>{'<xf/>' * 150}</cellXfs></styleSheet>"

@@ -14,6 +14,7 @@ STORAGES = {
 def test_error_page_without_collectstatic_is_rendered(tmp_path):
     with override_settings(DEBUG=False, STORAGES=STORAGES, STATIC_ROOT=tmp_path):
         assert "static/" in render_to_string("404.html")
-        staticfiles_storage.hashed_files = {"a.css": "a.1.css"}  # after it, a missing file is an error
+        # After it, a missing file is an error.
+        staticfiles_storage.hashed_files = {"a.css": "a.1.css"}
         with pytest.raises(ValueError, match="Missing staticfiles manifest entry"):
             staticfiles_storage.url("b.css")

@@ -15,7 +15,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 RUN, DEV = PROJECT["project"]["dependencies"], PROJECT["dependency-groups"]["dev"]
 OF_ALL = ("requirements-dev.txt", "requirements-next.txt")
 # The first releases without the holes that SECURITY.md is about.
-FLOORS = {"django": "5.2.19", "djangorestframework": "3.18.2", "pillow": "13.0.0", "gunicorn": "27.0.1"}
+FLOORS = {
+    "django": "5.2.19",
+    "djangorestframework": "3.18.2",
+    "pillow": "13.0.0",
+    "gunicorn": "27.0.1",
+}
 
 
 def requirements(path: Path) -> list[tuple[Requirement, int]]:

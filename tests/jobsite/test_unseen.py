@@ -20,10 +20,11 @@ from vacancies.models import Recruiter
 
 NUMBERS = (
     "\u2800+32 470 12\U000e0100 34\x02 56\ufffc",
-    "\u202a+32 470 12 34 56\u202c", "\u200e+32\u00a0470\u202f12\u200734\u200956",
+    "\u202a+32 470 12 34 56\u202c",
+    "\u200e+32\u00a0470\u202f12\u200734\u200956",
     "\ufeff+32 470\u201312\u201234\u201156",
     "+32\u00ad 470 12\ufe0f 34 56\u2060",
-)  # fmt: skip
+)
 
 
 def test_numbers_are_read_as_people_see_them():
@@ -72,11 +73,15 @@ def test_every_other_address_and_number_is_read_as_people_see_it(settings):
     make_user("mia@example.org")
     typed = {"username": "\ufeffmia@example.org\u00a0", "password": PASSWORD}
     assert Client().post("/account/login", typed).status_code == 302
-    assert Client().post("/v1/auth/token", typed, content_type="application/json").status_code == 200
+    assert (
+        Client().post("/v1/auth/token", typed, content_type="application/json").status_code == 200
+    )
     assert name(None, typed) == "mia@example.org"  # of the lockout
     field = site._registry[User].formfield_for_dbfield(User._meta.get_field("email"), None)
     assert field.clean("\u200emia@example.org\u200b") == "mia@example.org"
-    assert WebURLField().formfield().clean("\ufeffhttps://example.org\u200b") == "https://example.org"
+    assert (
+        WebURLField().formfield().clean("\ufeffhttps://example.org\u200b") == "https://example.org"
+    )
     recruiter = Recruiter(name="An", phone=NUMBERS[0])
     recruiter.full_clean()
     assert recruiter.phone == "+32 470 12 34 56"

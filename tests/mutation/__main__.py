@@ -1,18 +1,20 @@
-"""Apply each defect of defects.toml to a copy of the tracked files, and run the tests that can notice it.
+"""Apply each defect of defects.toml to a copy of the tracked files, and run the tests that can
+notice it.
 
     python -m tests.mutation                  all defects
     python -m tests.mutation --only 3,7       some of them
     python -m tests.mutation --fast           only with the tests of `make test`
 
-It takes a quarter of an hour on two cores and is not part of CI. It shows defects that no test finds, and
-tests that repeat each other: many that fail for one defect.
+It takes a quarter of an hour on two cores and is not part of CI. It shows defects that no test
+finds, and tests that repeat each other: many that fail for one defect.
 
-The first run for a state of the code records which fast tests reach each place: it adds a call there and
-runs `make test` once. The result is kept in the folder of temporary files. SQL, templates, scripts and
-configuration name their tests in defects.toml.
+The first run for a state of the code records which fast tests reach each place: it adds a call
+there and runs `make test` once. The result is kept in the folder of temporary files. SQL,
+templates, scripts and configuration name their tests in defects.toml.
 
-"make test" in the output is the fast tests on SQLite. What they miss is tried "elsewhere": with the slow
-tests that the row names and, if DATABASE_URL is set, with all of these tests on it, as `.ci/run` does.
+"make test" in the output is the fast tests on SQLite. What they miss is tried "elsewhere": with the
+slow tests that the row names and, if DATABASE_URL is set, with all of these tests on it, as
+`.ci/run` does.
 """
 
 import argparse
@@ -56,7 +58,9 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         digest = hashlib.sha256(repr([(each.old, each.reached) for each in read()]).encode())
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True
+        )
         for name in sorted(filter(None, listed.stdout.decode().split("\0"))):
             if (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,8 +74,9 @@ class Copy:
 
     @contextmanager
     def changed(self, path: str, content: str) -> Iterator[None]:
-        """Replace the content of the file. Its time is restored too: Python compares it with that of the
-        bytecode."""
+        """Replace the content of the file. Its time is restored too: Python compares it with that
+        of the bytecode.
+        """
         file = self.folder / path
         before, times = file.read_bytes(), file.stat()
         file.write_text(content)
@@ -81,8 +86,12 @@ class Copy:
             file.write_bytes(before)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def failing(self, targets: Iterable[str], *options: str, is_shared: bool = True, **env: str) -> list[str]:
-        """Run the tests `targets` (files or ids) with variables `env`; return the ids of the failing ones."""
+    def failing(
+        self, targets: Iterable[str], *options: str, is_shared: bool = True, **env: str
+    ) -> list[str]:
+        """Run the tests `targets` (files or ids) with variables `env`;
+        return the ids of the failing ones.
+        """
         ids = sorted(set(targets))
         if not ids:
             return []
@@ -93,7 +102,15 @@ class Copy:
             chosen.write_text("\n".join(ids))
             env[CHOSEN] = str(chosen)
         files = dict.fromkeys(each.partition("::")[0] for each in ids)
-        arguments = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "tests.mutation.plugin", *options]
+        arguments = [
+            "-q",
+            "--tb=no",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "tests.mutation.plugin",
+            *options,
+        ]
         failed.write_text("")
         paths = [each for each in files if (self.folder / each).exists()]
         command = [sys.executable, "-m", "pytest", *arguments, *paths]
@@ -104,7 +121,9 @@ class Copy:
             return [*dict.fromkeys(failed.read_text().splitlines()), "(a test does not end)"]
         found = list(dict.fromkeys(failed.read_text().splitlines()))
         if done.returncode not in (0, 1, 5) and not found:
-            return [f"(pytest ends with {done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]})"]
+            return [
+                f"(pytest ends with {done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]})"
+            ]
         return found
 
 
@@ -126,15 +145,18 @@ def record(copy: Copy, defects: list[Defect]) -> tuple[dict[int, list[str]], lis
             file.write_text(with_recorder(file.read_text(), found))
         log = Path(folder, ".reached")
         log.write_text("")
-        failing = watched.failing(["tests"], "-n", f"{WORKERS}", "--dist", "worksteal", **{REACHED: str(log)})
+        failing = watched.failing(
+            ["tests"], "-n", f"{WORKERS}", "--dist", "worksteal", **{REACHED: str(log)}
+        )
         reached = _tests_by_place(log.read_text().splitlines())
     cache.write_text(json.dumps({"reached": reached, "failing": failing}))
     return reached, failing
 
 
 def _tests_by_place(lines: list[str]) -> dict[int, list[str]]:
-    """Return the tests by number. If only the first test of a file on each worker reaches a place in its
-    setup, a fixture of the module does: then the file stands for all of its tests."""
+    """Return the tests by number. If only the first test of a file on each worker reaches a place
+    in its setup, a fixture of the module does: then the file stands for all of its tests.
+    """
     found: dict[int, set[str]] = defaultdict(set)
     in_setup: dict[tuple[int, str], int] = defaultdict(int)
     for line in lines:
@@ -148,7 +170,9 @@ def _tests_by_place(lines: list[str]) -> dict[int, list[str]]:
     return {number: sorted(tests) for number, tests in sorted(found.items())}
 
 
-def check(copy: Copy, defect: Defect, reached: list[str], failing: set[str], *, is_fast: bool) -> Result:
+def check(
+    copy: Copy, defect: Defect, reached: list[str], failing: set[str], *, is_fast: bool
+) -> Result:
     """Run the tests that can notice `defect`, in `copy`."""
     file = copy.folder / defect.path
     fast = list(defect.tests) or reached
@@ -162,7 +186,9 @@ def check(copy: Copy, defect: Defect, reached: list[str], failing: set[str], *, 
             elsewhere += copy.failing(defect.elsewhere, *slow, is_shared=is_shared)
             if database := os.environ.get("DATABASE_URL", ""):
                 targets = [*fast, *defect.elsewhere]
-                elsewhere += copy.failing(targets, *workers, "-m", ON_DATABASE, DATABASE_URL=database)
+                elsewhere += copy.failing(
+                    targets, *workers, "-m", ON_DATABASE, DATABASE_URL=database
+                )
     known = {*failing, *found}
     found = [test for test in found if test not in failing]
     return Result(defect, len(fast), found, [test for test in elsewhere if test not in known])
@@ -176,8 +202,12 @@ def show(result: Result) -> None:
     defect = result.defect
     place = f"{defect.path}:{defect.line()}"
     names = [name(test) for test in (result.fast or result.elsewhere)[:MAX_NAMES]]
-    print(f"{defect.number:3} {place:60} {result.reached:5} {len(result.fast):5} {len(result.elsewhere):5}  "
-          f"{', '.join(names) or 'NOT FOUND: ' + defect.breaks}", flush=True)  # fmt: skip
+    print(
+        f"{defect.number:3} {place:60} {result.reached:5} {len(result.fast):5} "
+        f"{len(result.elsewhere):5}  "
+        f"{', '.join(names) or 'NOT FOUND: ' + defect.breaks}",
+        flush=True,
+    )
 
 
 def summarise(results: list[Result], *, is_fast: bool) -> None:
@@ -188,11 +218,16 @@ def summarise(results: list[Result], *, is_fast: bool) -> None:
         all_ = sum(bool(each.fast or each.elsewhere) for each in results)
         print(f"Found by .ci/run: {all_} of {len(results)} ({100 * all_ / len(results):.0f} %).")
     if numbers:
-        print(f"Failing tests per defect in make test: median {median(numbers):g}, at most {max(numbers)}.")
+        print(
+            f"Failing tests per defect in make test: median {median(numbers):g}, at most "
+            f"{max(numbers)}."
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--only", metavar="3,7", default="", help="the numbers of some defects")
     parser.add_argument("--fast", action="store_true", help="run the tests of make test only")
     options = parser.parse_args()
@@ -207,7 +242,10 @@ def main() -> None:
             defect.apply((copy.folder / defect.path).read_text())  # before anything runs
         reached, failing = record(copy, defects)
         if failing:
-            print(f"Not counted, because they fail without a defect: {', '.join(map(name, failing))}\n")
+            print(
+                "Not counted, because they fail without a defect: "
+                f"{', '.join(map(name, failing))}\n"
+            )
         print(f"{'no.':>3} {'place':60} reach  fast  else  failing tests")
         for defect in defects:
             if not wanted or defect.number in wanted:

@@ -37,13 +37,16 @@ class Defect:
         return text[:place] + self.new + text[place + len(self.old) :]
 
     def watched_line(self, text: str) -> int:
-        """Return the line, from 0, before which the recorder is called: that of the innermost statement of a
-        function at the place. Raises ValueError."""
+        """Return the line, from 0, before which the recorder is called: that of the innermost
+        statement of a function at the place. Raises ValueError.
+        """
         place = _only(text, self.reached or self.old)
         place += len(text[place:]) - len(text[place:].lstrip())
         line = text[:place].count("\n") + 1
         lines = text.splitlines()
-        functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+        functions = [
+            node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)
+        ]
         starts = [
             node.lineno
             for function in functions
@@ -55,7 +58,9 @@ class Defect:
             and not lines[node.lineno - 1][: node.col_offset].strip()
         ]
         if not starts:
-            raise ValueError(f"defect {self.number}: {self.path}:{line} is not in a function: name `tests`")
+            raise ValueError(
+                f"defect {self.number}: {self.path}:{line} is not in a function: name `tests`"
+            )
         return max(starts) - 1
 
 
@@ -65,7 +70,9 @@ def read() -> list[Defect]:
 
 
 def with_recorder(text: str, defects: list[Defect]) -> str:
-    """Return the content of a Python file with a call of the recorder at the places of `defects`."""
+    """Return the content of a Python file with a call of the recorder at the
+    places of `defects`.
+    """
     lines = text.splitlines(keepends=True)
     places = [(each.watched_line(text), each) for each in defects]
     for at, defect in sorted(places, key=lambda pair: -pair[0]):

@@ -1,4 +1,6 @@
-"""A plugin of pytest: records which tests reach a place, runs chosen tests only, lists the failed ones."""
+"""A plugin of pytest: records which tests reach a place, runs chosen tests only, lists the failed
+ones.
+"""
 
 import os
 from pathlib import Path
@@ -10,7 +12,9 @@ _seen: set[tuple[int, str]] = set()
 
 
 def pytest_configure() -> None:
-    """Share the migrated database that the tests copy: each defect would otherwise run `migrate` again."""
+    """Share the migrated database that the tests copy:
+    each defect would otherwise run `migrate` again.
+    """
     if SHARED in os.environ:
         from tests.servers import template  # not where only `hit` is called
 
@@ -30,7 +34,9 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     if path := os.environ.get(CHOSEN):
         chosen = set(Path(path).read_text().splitlines())
         files = tuple(each for each in chosen if "::" not in each)
-        items[:] = [each for each in items if each.nodeid in chosen or each.nodeid.startswith(files)]
+        items[:] = [
+            each for each in items if each.nodeid in chosen or each.nodeid.startswith(files)
+        ]
 
 
 def pytest_runtest_logreport(report: Any) -> None:

@@ -1,4 +1,6 @@
-"""The defects of the mutation check fit the code as it is. They are applied by `python -m tests.mutation`."""
+"""The defects of the mutation check fit the code as it is.
+They are applied by `python -m tests.mutation`.
+"""
 
 import pytest
 
@@ -19,7 +21,9 @@ def test_every_defect_fits_the_code():
                 compile(with_recorder(text, [defect]), defect.path, "exec")
         except (ValueError, SyntaxError) as error:
             problems[defect.number] = f"{defect.path}: {error}"
-        missing = [path for path in (*defect.tests, *defect.elsewhere) if not (ROOT / path).exists()]
+        missing = [
+            path for path in (*defect.tests, *defect.elsewhere) if not (ROOT / path).exists()
+        ]
         if missing:
             problems[defect.number] = f"there is no {', '.join(missing)}"
     assert problems == {}

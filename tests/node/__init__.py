@@ -17,7 +17,11 @@ import pytest
 FOLDER = Path(__file__).parent
 VALIDATION_JS = FOLDER.parents[1] / "forms_structure/static/forms_structure/form/validation.js"
 # Keep the tools off the network.
-QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
+QUIET = {
+    "REDOCLY_TELEMETRY": "off",
+    "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true",
+    "NO_UPDATE_NOTIFIER": "1",
+}
 
 
 def require() -> None:

@@ -17,7 +17,9 @@ _numbers = count(1)
 @pytest.fixture(scope="session")
 def swift(tmp_path_factory: Any) -> Iterator[servers.Swift]:
     if not (servers.SWIFT and find_spec("storages")):
-        reason = "there is no Swift (swift-proxy, -account, -container, -object), or no django-storages"
+        reason = (
+            "there is no Swift (swift-proxy, -account, -container, -object), or no django-storages"
+        )
         assert os.environ.get("SWIFT_TESTS") != "required", reason
         pytest.skip(reason)
     with servers.Swift(tmp_path_factory.mktemp("store") / "swift") as server:
@@ -34,7 +36,9 @@ def url(swift: servers.Swift) -> str:
 
 @pytest.fixture
 def bucket(url: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A site with its files in the bucket, as in a process that serves. A slow machine opens no circuit."""
+    """A site with its files in the bucket, as in a process that serves.
+    A slow machine opens no circuit.
+    """
     monkeypatch.setattr("jobsite.object_store.circuit_breaker.SLOW", 60)
     use(settings, url)
 

@@ -1,5 +1,6 @@
-"""Files in a bucket keep the promises of files on a disk: stored before they are acknowledged, seen by those
-who may, erased, cleaned, backed up."""
+"""Files in a bucket keep the promises of files on a disk: stored before they are acknowledged, seen
+by those who may, erased, cleaned, backed up.
+"""
 
 import json
 from datetime import timedelta
@@ -64,7 +65,9 @@ def with_image() -> Any:
     return vacancy
 
 
-def test_submission_is_acknowledged_with_its_file_in_the_bucket(swift: Swift, url: str, bucket: None) -> None:
+def test_submission_is_acknowledged_with_its_file_in_the_bucket(
+    swift: Swift, url: str, bucket: None
+) -> None:
     assert apply().status_code == 201
 
     row = SubmissionFile.objects.get()
@@ -81,7 +84,9 @@ def test_files_of_vacancies_follow_their_status(swift: Swift, url: str, bucket: 
     attachment = Attachment(vacancy=vacancy, name="Profile.pdf")
     attachment.file.save("a.pdf", ContentFile(PDF))
     stored = contents(swift, url)
-    assert sorted(stored) == sorted([f"media/{vacancy.image.name}", f"media/{attachment.file.name}"])
+    assert sorted(stored) == sorted(
+        [f"media/{vacancy.image.name}", f"media/{attachment.file.name}"]
+    )
 
     found = client.get(vacancy.image.url)
     assert b"".join(found) == stored[f"media/{vacancy.image.name}"]
@@ -99,7 +104,9 @@ def test_files_of_vacancies_follow_their_status(swift: Swift, url: str, bucket: 
     made = [b"".join(client.get(f"/media/{copy}")) for _ in range(2)]
     assert (made[0][8:12], made[1]) == (b"WEBP", contents(swift, url)[f"media/{copy}"])
     type(vacancy).objects.update(status="draft")
-    assert client.get(vacancy.image.url, headers={"If-None-Match": found["ETag"]}).status_code == 404
+    assert (
+        client.get(vacancy.image.url, headers={"If-None-Match": found["ETag"]}).status_code == 404
+    )
 
 
 def test_clean_media_deletes_what_no_row_names(
@@ -170,21 +177,32 @@ def test_backup_is_restored_into_an_empty_bucket(
 
 def test_check_writes_to_the_bucket(swift: Swift, url: str, bucket: None, settings: Any) -> None:
     def found() -> list[tuple[str | None, str]]:
-        return [(each.id, each.msg) for each in server_checks.bucket_is_ready(databases=["default"])]
+        return [
+            (each.id, each.msg) for each in server_checks.bucket_is_ready(databases=["default"])
+        ]
 
     assert (found(), contents(swift, url)) == ([], {})
     wrong = url.replace(swift.secret.partition("/")[0], "wrong")
-    for address, part in ((swift.files_url("missing"), "NoSuchBucket"), (wrong, "SignatureDoesNotMatch")):
+    for address, part in (
+        (swift.files_url("missing"), "NoSuchBucket"),
+        (wrong, "SignatureDoesNotMatch"),
+    ):
         use(settings, address)
         [(number, message)] = found()
-        assert (number, part in message, "wrong" in message) == ("jobsite.E055", True, False), message
+        assert (number, part in message, "wrong" in message) == ("jobsite.E055", True, False), (
+            message
+        )
 
 
 def test_public_bucket_is_found(settings: Any) -> None:
-    """Swift has no anonymous requests of the S3 protocol, and no access lists: a stub answers as S3 does."""
+    """Swift has no anonymous requests of the S3 protocol, and no access lists:
+    a stub answers as S3 does.
+    """
     pytest.importorskip("storages")
     group = "http://acs.amazonaws.com/groups/global/AllUsers"
-    shape = "<AccessControlPolicy><AccessControlList><Grant><Grantee><URI>%s</URI></Grantee></Grant>"
+    shape = (
+        "<AccessControlPolicy><AccessControlList><Grant><Grantee><URI>%s</URI></Grantee></Grant>"
+    )
     shape += "</AccessControlList></AccessControlPolicy>"
     file, access_list = f"/files/private/{NAME}", "/files?acl"
     for routes, expected in (
@@ -224,16 +242,22 @@ def test_dead_store_refuses_files_and_nothing_else(
         assert found == dict.fromkeys(refused, (503, "2"))
         assert "file storage" in refused["image"].content.decode()
         assert refused["submission"]["Content-Type"] == "application/problem+json"
-        assert client.get(vacancy.image.url, headers={"If-None-Match": seen["ETag"]}).status_code == 304
+        assert (
+            client.get(vacancy.image.url, headers={"If-None-Match": seen["ETag"]}).status_code
+            == 304
+        )
         values = dict(VALUES, email="other@example.org")
         without = send_files(open_vacancy, values)
         assert (without.status_code, Application.objects.count()) == (201, 2)
         assert not Recruiter.objects.filter(name="Jan").exists()
         run("erase_applicant", email=VALUES["email"])
-        with pytest.raises(CommandError, match=r"object store does not respond.* 0 files were deleted\."):
+        with pytest.raises(
+            CommandError, match=r"object store does not respond.* 0 files were deleted\."
+        ):
             run("clean_media")
         assert "A file of an applicant is left for clean_media: UnavailableError." in caplog.text
     finally:
         swift.start()
     assert (apply().status_code, SubmissionFile.objects.count()) == (201, 1)
-    assert len(contents(swift, url)) == 3  # the image, the erased file until clean_media runs, the new one
+    # The image, the erased file until clean_media runs, the new one.
+    assert len(contents(swift, url)) == 3

@@ -1,7 +1,7 @@
 """The one way to start servers in tests: PostgreSQL, Redis, gunicorn, nginx and a mail server.
 
-Each is a process on a free loopback port below 32000, except the mail server, which is a thread. A test can
-kill and freeze it. Only processes that were started here are stopped.
+Each is a process on a free loopback port below 32000, except the mail server, which is a thread. A
+test can kill and freeze it. Only processes that were started here are stopped.
 """
 
 from tests.servers.databases import POSTGRES, REDIS, Postgres, Redis
@@ -24,8 +24,26 @@ from tests.servers.stub import stub_server
 from tests.servers.template import copy_template
 from tests.servers.web import Application, Gunicorn, Web, get
 
-__all__ = ["HOST", "NGINX", "POSTGRES", "REDIS", "ROOT", "SYSTEM_ENV", "TIMEOUT", "Application", "Gunicorn"]
-__all__ += ["Instance", "LoadBalancer", "MailServer", "Nginx", "Postgres", "ProductionNginx", "Redis"]
+__all__ = [
+    "HOST",
+    "NGINX",
+    "POSTGRES",
+    "REDIS",
+    "ROOT",
+    "SYSTEM_ENV",
+    "TIMEOUT",
+    "Application",
+    "Gunicorn",
+]
+__all__ += [
+    "Instance",
+    "LoadBalancer",
+    "MailServer",
+    "Nginx",
+    "Postgres",
+    "ProductionNginx",
+    "Redis",
+]
 __all__ += [
     "SWIFT",
     "Server",

@@ -14,7 +14,9 @@ from tests.servers.process import IS_ROOT, TIMEOUT, Server, free_port
 
 REDIS = shutil.which("redis-server")
 # The folder of PostgreSQL's programs, of the newest version that is installed.
-POSTGRES = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name), default=None)
+POSTGRES = max(
+    Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name), default=None
+)
 
 
 class Redis(Server):
@@ -23,9 +25,18 @@ class Redis(Server):
         folder.mkdir()
         self.port = free_port()
         self.command = [
-            str(REDIS), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-            "--dir", str(folder),
-        ]  # fmt: skip
+            str(REDIS),
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            str(folder),
+        ]
 
     @property
     def url(self) -> str:
@@ -39,8 +50,9 @@ class Redis(Server):
 
 
 class Postgres(Server):
-    """A primary, or a replica of `primary`. Uses the data in `folder` if there are some. Its only role is
-    postgres. `options` override the configuration."""
+    """A primary, or a replica of `primary`. Uses the data in `folder` if there are some. Its only
+    role is postgres. `options` override the configuration.
+    """
 
     user = "postgres" if IS_ROOT else None
     stop_signal = signal.SIGQUIT  # immediate shutdown, without a checkpoint
@@ -52,9 +64,24 @@ class Postgres(Server):
         if primary:
             self.copy(primary)
         elif not (folder / "PG_VERSION").exists():
-            self._run("initdb", "-D", str(folder), "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8",
-                      "--locale=C")  # fmt: skip
-        local = {"port": str(self.port), "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+            self._run(
+                "initdb",
+                "-D",
+                str(folder),
+                "-A",
+                "trust",
+                "-U",
+                "postgres",
+                "--no-sync",
+                "-E",
+                "UTF8",
+                "--locale=C",
+            )
+        local = {
+            "port": str(self.port),
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": "",
+        }
         small = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "40"}
         # A backend that starts during an immediate shutdown can miss it, and waits for its client.
         waits = {"wal_retrieve_retry_interval": "200ms", "authentication_timeout": "10s"}
@@ -73,9 +100,15 @@ class Postgres(Server):
 
     def _run(self, program: str, *words: str) -> None:
         subprocess.run(
-            [f"{POSTGRES}/{program}", *words], check=True, capture_output=True, cwd="/",
-            timeout=30 * TIMEOUT, user=self.user, group=self.user, extra_groups=[] if self.user else None,
-        )  # fmt: skip
+            [f"{POSTGRES}/{program}", *words],
+            check=True,
+            capture_output=True,
+            cwd="/",
+            timeout=30 * TIMEOUT,
+            user=self.user,
+            group=self.user,
+            extra_groups=[] if self.user else None,
+        )
 
     @property
     def url(self) -> str:

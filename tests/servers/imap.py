@@ -13,17 +13,37 @@ from tests.servers.process import free_port
 
 
 class Mailbox:
-    """A server of `emails` by number, one connection at a time. It closes the connection when it is asked for
-    the content of those in `lost`, and sends a byte every `pause` seconds, if that is not 0."""
+    """A server of `emails` by number, one connection at a time. It closes the connection when it is
+    asked for the content of those in `lost`, and sends a byte every `pause` seconds, if that is not
+    0.
+    """
 
     def __init__(self, folder: Path, emails: dict[int, bytes]) -> None:
         key, certificate = folder / "key.pem", folder / "cert.pem"
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", "3650",
-             "-keyout", key, "-out", certificate],
-            check=True, capture_output=True,
-        )  # fmt: skip
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:P-256",
+                "-nodes",
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost",
+                "-days",
+                "3650",
+                "-keyout",
+                key,
+                "-out",
+                certificate,
+            ],
+            check=True,
+            capture_output=True,
+        )
         self.certificate, self.emails, self.pause = str(certificate), emails, 0.0
         self.commands: list[str] = []
         self.seen: set[int] = set()
@@ -47,7 +67,9 @@ class Mailbox:
         """Return the numbers of the emails whose content was asked for, and forget all commands."""
         words = [command.split() for command in self.commands]
         self.commands.clear()
-        return [int(each[2]) for each in words if each[:2] == ["UID", "FETCH"] and "BODY" in each[3]]
+        return [
+            int(each[2]) for each in words if each[:2] == ["UID", "FETCH"] and "BODY" in each[3]
+        ]
 
     def _serve(self) -> None:
         while True:

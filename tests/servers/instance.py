@@ -23,12 +23,19 @@ class Instance:
         self.env = {**os.environ, **own, "DJANGO_SETTINGS_MODULE": "jobsite.settings", **env}
         copy_template(folder / "db.sqlite3")
 
-    def manage(self, *words: str, check: bool = True, **kwargs: object) -> subprocess.CompletedProcess:
+    def manage(
+        self, *words: str, check: bool = True, **kwargs: object
+    ) -> subprocess.CompletedProcess:
         """Run manage.py with `words`; its output is text."""
         done = subprocess.run(
             [sys.executable, "manage.py", *words],
-            cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=120, **kwargs,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            **kwargs,
+        )
         if check:
             assert done.returncode == 0, done.stderr
         return done

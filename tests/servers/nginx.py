@@ -36,10 +36,11 @@ class Nginx(Web):
 
 
 class LoadBalancer(Nginx):
-    """nginx in front of `nodes`, on a plain port, with the proxy and timeout settings of deploy/nginx.conf.
+    """nginx in front of `nodes`, on a plain port, with the proxy and timeout settings of
+    deploy/nginx.conf.
 
-    It has neither its cache nor its limits, which would hide failures of the nodes, and no limit on the time
-    for retries, which a slow machine would exceed.
+    It has neither its cache nor its limits, which would hide failures of the nodes, and no limit on
+    the time for retries, which a slow machine would exceed.
     """
 
     def __init__(self, folder: Path, nodes: Sequence[Gunicorn]) -> None:
@@ -61,8 +62,9 @@ class LoadBalancer(Nginx):
 
 
 class ProductionNginx(Server):
-    """nginx with deploy/nginx.conf, except for paths and ports of this machine and `changes`. It serves TLS
-    with a certificate of its own in front of the port `node`."""
+    """nginx with deploy/nginx.conf, except for paths and ports of this machine and `changes`. It
+    serves TLS with a certificate of its own in front of the port `node`.
+    """
 
     def __init__(self, folder: Path, node: int, changes: dict[str, str] | None = None) -> None:
         super().__init__(folder)
@@ -90,11 +92,30 @@ class ProductionNginx(Server):
         self.conf.write_text(text.replace("http {", f"http {{ {temporary}", 1))
         self.certificate = folder / "fullchain.pem"
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-             "-keyout", folder / "privkey.pem", "-out", self.certificate, "-days", "2",
-             "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"],
-            check=True, capture_output=True, timeout=60,
-        )  # fmt: skip
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:P-256",
+                "-nodes",
+                "-keyout",
+                folder / "privkey.pem",
+                "-out",
+                self.certificate,
+                "-days",
+                "2",
+                "-subj",
+                f"/CN={HOST}",
+                "-addext",
+                f"subjectAltName=DNS:{HOST}",
+            ],
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
         prefix, conf, log = map(str, (folder, self.conf, folder / "error.log"))
         self.command = [str(NGINX), "-p", prefix, "-c", conf, "-e", log]
 

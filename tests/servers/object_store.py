@@ -1,4 +1,6 @@
-"""OpenStack Swift as a server of the S3 protocol: a proxy and the three servers behind it, with one disk."""
+"""OpenStack Swift as a server of the S3 protocol:
+a proxy and the three servers behind it, with one disk.
+"""
 
 import getpass
 import http.client
@@ -11,7 +13,9 @@ from urllib.parse import quote
 from tests.servers.process import Server, free_port
 from tests.servers.web import get
 
-SWIFT = all(shutil.which(f"swift-{part}-server") for part in ("proxy", "account", "container", "object"))
+SWIFT = all(
+    shutil.which(f"swift-{part}-server") for part in ("proxy", "account", "container", "object")
+)
 _PARTS = ("account", "container", "object")
 _BACKEND = """[DEFAULT]
 bind_ip = 127.0.0.1
@@ -71,7 +75,12 @@ class Swift(Server):
         (disks / "disk").mkdir(parents=True)
         folder.mkdir(exist_ok=True)
         self.port, self.ports = free_port(), {part: free_port() for part in _PARTS}
-        values = {"user": getpass.getuser(), "folder": folder, "disks": disks, "secret": self.secret}
+        values = {
+            "user": getpass.getuser(),
+            "folder": folder,
+            "disks": disks,
+            "secret": self.secret,
+        }
         (folder / "proxy.conf").write_text(_PROXY.format(port=self.port, **values))
         for part, port in self.ports.items():
             (folder / f"{part}.conf").write_text(_BACKEND.format(part=part, port=port, **values))
@@ -88,9 +97,12 @@ class Swift(Server):
         import boto3  # of the extra s3
 
         return boto3.client(
-            "s3", endpoint_url=f"http://127.0.0.1:{self.port}", aws_access_key_id=self.key,
-            aws_secret_access_key=self.secret, region_name="us-east-1",
-        )  # fmt: skip
+            "s3",
+            endpoint_url=f"http://127.0.0.1:{self.port}",
+            aws_access_key_id=self.key,
+            aws_secret_access_key=self.secret,
+            region_name="us-east-1",
+        )
 
     def create_bucket(self, name: str) -> None:
         self.client().create_bucket(Bucket=name)

@@ -15,14 +15,17 @@ from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IS_ROOT = os.getuid() == 0  # PostgreSQL refuses to run as root
-# The variables that a server inherits from this process. Others, such as DATABASE_URL, must not leak in.
+# The variables that a server inherits from this process. Others, such as DATABASE_URL, must not
+# leak in.
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "COVERAGE_PROCESS_START")
 SYSTEM_ENV = {name: os.environ[name] for name in _INHERITED if name in os.environ}
 TIMEOUT = 60  # seconds for an action that takes less than one on an idle machine
 
 
 def until(condition: Callable[[], Any], within: float | None = None) -> float:
-    """Wait for `condition()` to hold, `within` seconds (TIMEOUT). Return how many seconds it took."""
+    """Wait for `condition()` to hold, `within` seconds (TIMEOUT).
+    Return how many seconds it took.
+    """
     start, within = time.monotonic(), TIMEOUT if within is None else within
     while not condition():
         assert time.monotonic() - start < within, f"condition not met within {within} s"
@@ -31,8 +34,9 @@ def until(condition: Callable[[], Any], within: float | None = None) -> float:
 
 
 def free_port() -> int:
-    """Return an unused loopback port below the ephemeral range. It is random, because other test processes
-    search at the same time."""
+    """Return an unused loopback port below the ephemeral range. It is random, because other test
+    processes search at the same time.
+    """
     while True:
         port = random.randrange(20_000, 32_000)
         with socket.socket() as probe, suppress(OSError):
@@ -73,15 +77,23 @@ class Server:
         raise NotImplementedError
 
     def start(self) -> None:
-        """Start the process and wait for it to respond. Retries: a process that was killed just now may
-        still hold its port or its lock."""
+        """Start the process and wait for it to respond. Retries: a process that was killed just now
+        may still hold its port or its lock.
+        """
         deadline = time.monotonic() + TIMEOUT
         while True:
             with self.log.open("ab") as log:
                 self.process = subprocess.Popen(
-                    self.command, env=self.env, stdout=log, stderr=log, cwd=self.cwd, user=self.user,
-                    group=self.user, extra_groups=[] if self.user else None, start_new_session=True,
-                )  # fmt: skip
+                    self.command,
+                    env=self.env,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self.cwd,
+                    user=self.user,
+                    group=self.user,
+                    extra_groups=[] if self.user else None,
+                    start_new_session=True,
+                )
             while self.process.poll() is None:
                 if self.is_up():
                     return

@@ -1,4 +1,5 @@
-"""A mail server for tests that fails in every way. What the name of an address begins with selects how:
+"""A mail server for tests that fails in every way. What the name of an address begins with selects
+how:
 
 421-        421 to RCPT TO, then closes the connection
 451-, 550-  refuses the recipient
@@ -25,12 +26,15 @@ from tests.servers.process import free_port
 
 
 class MailServer:
-    """A server with a thread for each connection. `accepted` has the emails, `recipients` counts them."""
+    """A server with a thread for each connection.
+    `accepted` has the emails, `recipients` counts them.
+    """
 
     def __init__(self, *, port: int = 0, delay: float = 1.0, per_connection: int = 0) -> None:
         self.port = port or free_port()
         self.delay = delay
-        self.per_connection = per_connection  # emails after which it closes a connection with 421; 0: none
+        # Emails after which it closes a connection with 421; 0: none.
+        self.per_connection = per_connection
         self.is_down = False
         self.pause = 0.0
         self.accepted: list[EmailMessage] = []

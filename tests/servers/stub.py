@@ -9,9 +9,12 @@ from tests.servers.process import free_port
 
 
 @contextmanager
-def stub_server(routes: dict[str, tuple[int, dict[str, str], bytes]]) -> Iterator[tuple[str, list[str]]]:
-    """Serve `routes`, (status, headers, body) by path with query, and 404 for other paths. Yield the base URL
-    and the list of the paths that were requested."""
+def stub_server(
+    routes: dict[str, tuple[int, dict[str, str], bytes]],
+) -> Iterator[tuple[str, list[str]]]:
+    """Serve `routes`, (status, headers, body) by path with query, and 404 for other paths. Yield
+    the base URL and the list of the paths that were requested.
+    """
     requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -22,7 +25,11 @@ def stub_server(routes: dict[str, tuple[int, dict[str, str], bytes]]) -> Iterato
             status, headers, body = routes.get(self.path, (404, {}, b"{}"))
             self.send_response(status)
             host = self.headers["Host"]
-            for name, value in {"Content-Length": str(len(body)), "Connection": "close", **headers}.items():
+            for name, value in {
+                "Content-Length": str(len(body)),
+                "Connection": "close",
+                **headers,
+            }.items():
                 self.send_header(name, value.format(host=host))
             self.end_headers()
             self.wfile.write(body)

@@ -1,7 +1,7 @@
 """Runs the servers of OpenStack Swift, with Debian's Python: swift_servers.py FOLDER PART=PORT...
 
-FOLDER has PART.conf for each of them, and proxy.conf. One process imports Swift and forks the servers,
-because each import takes a second.
+FOLDER has PART.conf for each of them, and proxy.conf. One process imports Swift and forks the
+servers, because each import takes a second.
 """
 
 import os
@@ -14,7 +14,14 @@ folder, ports = sys.argv[1], dict(word.split("=") for word in sys.argv[2:])
 for part, port in ports.items():
     builder = RingBuilder(part_power=1, replicas=1, min_part_hours=0)
     builder.add_dev(
-        {"region": 1, "zone": 1, "ip": "127.0.0.1", "port": int(port), "device": "disk", "weight": 1}
+        {
+            "region": 1,
+            "zone": 1,
+            "ip": "127.0.0.1",
+            "port": int(port),
+            "device": "disk",
+            "weight": 1,
+        }
     )
     builder.rebalance()
     builder.get_ring().save(f"{folder}/{part}.ring.gz")

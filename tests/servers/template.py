@@ -1,4 +1,6 @@
-"""A migrated SQLite file that tests copy: `migrate` takes three seconds, a copy some milliseconds."""
+"""A migrated SQLite file that tests copy:
+`migrate` takes three seconds, a copy some milliseconds.
+"""
 
 import fcntl
 import hashlib
@@ -22,7 +24,9 @@ DAY = 24 * 60 * 60
 @cache
 def _key() -> str:
     """A digest of what determines the content: the applications, and all of their code."""
-    found = hashlib.sha256(f"{django.VERSION} {sys.version_info} {settings.INSTALLED_APPS}".encode())
+    found = hashlib.sha256(
+        f"{django.VERSION} {sys.version_info} {settings.INSTALLED_APPS}".encode()
+    )
     for package in ("jobsite", "vacancies", "applications", "forms_structure"):
         for path in sorted((ROOT / package).rglob("*")):
             if path.suffix in (".py", ".sql"):
@@ -31,7 +35,9 @@ def _key() -> str:
 
 
 def copy_template(target: Path) -> None:
-    """Copy the migrated database to `target`. The first process after a change of the code creates it."""
+    """Copy the migrated database to `target`.
+    The first process after a change of the code creates it.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
     template = FOLDER / f"{_key()}.sqlite3"
     with (FOLDER / "lock").open("w") as lock:
@@ -44,7 +50,9 @@ def copy_template(target: Path) -> None:
             made.unlink(missing_ok=True)
             subprocess.run(
                 [sys.executable, "manage.py", "migrate", "-v0"],
-                cwd=ROOT, env=os.environ | {"DATABASE_URL": f"sqlite:///{made}"}, check=True,
-            )  # fmt: skip
+                cwd=ROOT,
+                env=os.environ | {"DATABASE_URL": f"sqlite:///{made}"},
+                check=True,
+            )
             made.rename(template)
         shutil.copy(template, target)

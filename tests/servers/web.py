@@ -43,7 +43,9 @@ class Web(Server):
 
 
 class Application(Web):
-    """An application served by `command`, in which "PORT" stands for its port; up once `probe` gets 200."""
+    """An application served by `command`, in which "PORT" stands for its port;
+    up once `probe` gets 200.
+    """
 
     cwd = ROOT
     up_statuses = (200,)
@@ -73,11 +75,20 @@ class Gunicorn(Web):
         self.env = SYSTEM_ENV | env
         self.pid_file = Path(f"{self.folder}.pid")
         self.command = [
-            # The script, not `python -m`: a USR2 upgrade starts sys.argv[0] again, from another folder.
-            str(Path(sys.executable).with_name("gunicorn")), "-c", str(ROOT / "deploy/gunicorn.conf.py"),
-            "-b", f"127.0.0.1:{self.port}", "-p", str(self.pid_file), "--no-control-socket",
-            "--chdir", str(ROOT), *switches,
-        ]  # fmt: skip
+            # The script, not `python -m`: a USR2 upgrade starts sys.argv[0] again, from another
+            # folder.
+            str(Path(sys.executable).with_name("gunicorn")),
+            "-c",
+            str(ROOT / "deploy/gunicorn.conf.py"),
+            "-b",
+            f"127.0.0.1:{self.port}",
+            "-p",
+            str(self.pid_file),
+            "--no-control-socket",
+            "--chdir",
+            str(ROOT),
+            *switches,
+        ]
 
     def workers(self) -> list[int]:
         return self.pids()[1:]
@@ -86,7 +97,13 @@ class Gunicorn(Web):
         """Kill a worker. Returns when it has been replaced and the node responds."""
         before = self.workers()
         os.kill(before[0], signal.SIGKILL)
-        until(lambda: before[0] not in self.workers() and len(self.workers()) >= len(before) and self.is_up())
+        until(
+            lambda: (
+                before[0] not in self.workers()
+                and len(self.workers()) >= len(before)
+                and self.is_up()
+            )
+        )
 
     def reload(self) -> None:
         """Replace the workers (HUP), which load the code again. Returns when a new one responds."""

@@ -12,7 +12,9 @@ SECRET = b"zyxsecret"
 SCRIPT = b"<script>alert('zyxsecret')</script>"
 
 
-def encoded(kind: str, mode: str = "RGB", size: tuple[int, int] = (400, 300), **options: Any) -> bytes:
+def encoded(
+    kind: str, mode: str = "RGB", size: tuple[int, int] = (400, 300), **options: Any
+) -> bytes:
     """Return an image of this format."""
     file = BytesIO()
     Image.new(mode, size).save(file, kind, **options)
@@ -61,12 +63,16 @@ def make_zip(files: dict[str, bytes]) -> bytes:
 
 
 def ooxml(kind: str, **files: bytes) -> bytes:
-    content_types = f'<Override ContentType="application/vnd.openxmlformats-officedocument.{kind}.main+xml"/>'
+    content_types = (
+        f'<Override ContentType="application/vnd.openxmlformats-officedocument.{kind}.main+xml"/>'
+    )
     return make_zip({"[Content_Types].xml": content_types.encode(), **files})
 
 
 def legacy_office(stream: str) -> bytes:
-    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512) + stream.encode("utf-16-le") + bytes(512)
+    return (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512) + stream.encode("utf-16-le") + bytes(512)
+    )
 
 
 def open_document(kind: str, **files: bytes) -> bytes:

@@ -1,4 +1,6 @@
-"""The links of pages and emails: which are shown, what can be stored, and what a change makes invalid."""
+"""The links of pages and emails:
+which are shown, what can be stored, and what a change makes invalid.
+"""
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -40,8 +42,11 @@ def test_links_of_the_brand_come_before_the_language():
         add("other", "nl", acme, label)
     add("other", "en", acme, "Press")
     assert shown("nl", acme.pk) == [
-        "own fr Acme", "site fr Site", "own nl Team", "own nl Blog",
-    ]  # fmt: skip
+        "own fr Acme",
+        "site fr Site",
+        "own nl Team",
+        "own nl Blog",
+    ]
     assert shown("fr", acme.pk)[2:] == ["own en Press"]
     assert shown("nl", make_brand("Other").pk) == shown("nl")
 
@@ -50,7 +55,9 @@ def test_privacy_statement_is_that_of_the_consent_text_unless_there_is_a_link(se
     settings.CAREER_SITE = True
     acme = make_brand("Acme")
     assert [each.id for each in privacy_statement_is_linked()] == ["jobsite.W042"]
-    ConsentText.objects.add(language="en", text="Yes", statement_url=URL, statement_label="Site, consent")
+    ConsentText.objects.add(
+        language="en", text="Yes", statement_url=URL, statement_label="Site, consent"
+    )
     assert privacy_statement_is_linked() == []
     assert shown("nl") == ["site en Site, consent"]
     add("privacy", "nl", label="Site")
@@ -68,7 +75,14 @@ def test_privacy_statement_is_that_of_the_consent_text_unless_there_is_a_link(se
 
 def test_invalid_links_are_refused():
     acme = make_brand("Acme")
-    for url in ("javascript:alert(1)", "mailto:a@acme.test", "//acme.test", "/privacy", "", "https://"):
+    for url in (
+        "javascript:alert(1)",
+        "mailto:a@acme.test",
+        "//acme.test",
+        "/privacy",
+        "",
+        "https://",
+    ):
         with pytest.raises(ValidationError) as refusal:
             add("privacy", url=url)
         assert list(refusal.value.message_dict) == ["url"], url

@@ -10,9 +10,26 @@ from vacancies.exchange.geonames import CityRow, city_files
 
 
 def line(name, others, latitude, longitude, country, region, population):
-    """A line of cities500.txt: geonameid, name, asciiname, alternatenames, latitude, longitude, feature class
-    and code, country, cc2, admin1 to admin4, population, elevation, dem, timezone, modification date."""
-    values = ["2803138", name, name, others, latitude, longitude, "P", "PPL", country, "", region, "", "", ""]
+    """A line of cities500.txt: geonameid, name, asciiname, alternatenames, latitude, longitude,
+    feature class and code, country, cc2, admin1 to admin4, population, elevation, dem, timezone,
+    modification date.
+    """
+    values = [
+        "2803138",
+        name,
+        name,
+        others,
+        latitude,
+        longitude,
+        "P",
+        "PPL",
+        country,
+        "",
+        region,
+        "",
+        "",
+        "",
+    ]
     return "\t".join([*values, population, "", "9", "Europe/Brussels", "2026-01-01"]) + "\n"
 
 
@@ -40,12 +57,17 @@ def place(text, country=""):
 
 def test_cities_are_found_by_their_names_in_every_language():
     found = [
-        place(text, "BE") for text in ("antwerpen", "ANVERS", "Antwerp", "Gand", "liege", "Sint Niklaas")
+        place(text, "BE")
+        for text in ("antwerpen", "ANVERS", "Antwerp", "Gand", "liege", "Sint Niklaas")
     ]
     assert found == [
-        ("Antwerpen", "BE", "Flanders"), ("Anvers", "BE", "Flanders"), ("Antwerp", "BE", "Flanders"),
-        ("Gand", "BE", "Flanders"), ("Liège", "BE", "Wallonia"), ("Sint-Niklaas", "BE", "Flanders"),
-    ]  # fmt: skip
+        ("Antwerpen", "BE", "Flanders"),
+        ("Anvers", "BE", "Flanders"),
+        ("Antwerp", "BE", "Flanders"),
+        ("Gand", "BE", "Flanders"),
+        ("Liège", "BE", "Wallonia"),
+        ("Sint-Niklaas", "BE", "Flanders"),
+    ]
     assert place("Saint Louis", "US") == ("St. Louis", "US", "Missouri")
     assert place("München", "DE") == ("München", "DE", "Bavaria")
 
@@ -58,7 +80,9 @@ def test_the_largest_city_of_a_name_is_found():
 
 def test_a_city_with_two_spellings_of_a_name_is_found_once():
     # "Saint-Vith" and "Sankt Vith", "Sankt Augustin" and "St. Augustin"
-    found = [[city.name for city in find_cities(name, "BE")] for name in ("St. Vith", "Saint-Trond")]
+    found = [
+        [city.name for city in find_cities(name, "BE")] for name in ("St. Vith", "Saint-Trond")
+    ]
     assert found == [["Saint-Vith"], ["Saint-Trond"]]
     assert place("Sankt Augustin", "DE") == ("Sankt Augustin", "DE", "North Rhine-Westphalia")
     assert find_cities("VLG", "BE") == []  # a code of a region
@@ -66,7 +90,9 @@ def test_a_city_with_two_spellings_of_a_name_is_found_once():
 
 def test_a_search_for_a_city_decodes_its_row_only(monkeypatch):
     decoded = []
-    monkeypatch.setattr(cities, "_row", lambda line: decoded.append(line) or json.loads(line.rstrip(",")))
+    monkeypatch.setattr(
+        cities, "_row", lambda line: decoded.append(line) or json.loads(line.rstrip(","))
+    )
     cities._named.cache_clear()
     assert find_cities("Kortrijk")[0].country == "BE"
     assert len(decoded) == 1
@@ -83,14 +109,24 @@ def test_names_with_any_sign_are_found():
 
 @pytest.mark.slow("reads all cities")
 def test_without_a_country_only_names_of_one_large_city_in_the_world_are_found():
-    assert [place(text)[1] for text in ("Antwerpen", "Paris", "Lille", "Cologne")] == ["BE", "FR", "FR", "DE"]
-    # London is in no file but that of the United States; Halle is in several; the others are villages.
-    assert [place(text) for text in ("London", "Halle", "Belgium", "Virginia", "Home", "")] == [None] * 6
+    assert [place(text)[1] for text in ("Antwerpen", "Paris", "Lille", "Cologne")] == [
+        "BE",
+        "FR",
+        "FR",
+        "DE",
+    ]
+    # London is in no file but that of the United States; Halle is in several; the others are
+    # villages.
+    assert [place(text) for text in ("London", "Halle", "Belgium", "Virginia", "Home", "")] == [
+        None
+    ] * 6
     assert place("London", "US") == ("London", "US", "Ohio")
 
 
 def test_names_inside_other_words_and_unknown_countries_find_nothing():
-    assert [place(text, "BE") for text in ("Gentbrugge-Zuid", "Gents", "Regio Gent", "Doel")] == [None] * 4
+    assert [place(text, "BE") for text in ("Gentbrugge-Zuid", "Gents", "Regio Gent", "Doel")] == [
+        None
+    ] * 4
     assert [place("Gent", country) for country in ("XX", "be", "../BE")] == [None] * 3
 
 
@@ -110,11 +146,19 @@ def test_every_file_has_valid_cities():
 def test_build_city_files_reads_downloads_of_geonames(tmp_path):
     (tmp_path / "cities.txt").write_text(CITIES)
     (tmp_path / "regions.txt").write_text(REGIONS)
-    words = (tmp_path / "cities.txt", tmp_path / "regions.txt", "--folder", tmp_path / "made", "--country")
+    words = (
+        tmp_path / "cities.txt",
+        tmp_path / "regions.txt",
+        "--folder",
+        tmp_path / "made",
+        "--country",
+    )
 
     assert run("build_city_files", *words, "be", "--country", "DE", "--dry-run") == (
-        0, "Would write 2 files of cities: BE 2, DE 1.", [],
-    )  # fmt: skip
+        0,
+        "Would write 2 files of cities: BE 2, DE 1.",
+        [],
+    )
     assert not (tmp_path / "made").exists()
 
     assert run("build_city_files", *words, "be", "--country", "DE")[1] == (
@@ -128,7 +172,9 @@ def test_build_city_files_reads_downloads_of_geonames(tmp_path):
         [50.734, 4.235, "VLG", 34479, 0, "Halle", "Hal"],
     ]
     germany = json.loads((tmp_path / "made" / "DE.json").read_text())
-    assert germany["cities"] == [[48.137, 11.575, "02", 1505005, 3, "Munich", "Muenchen", "München"]]
+    assert germany["cities"] == [
+        [48.137, 11.575, "02", 1505005, 3, "Munich", "Muenchen", "München"]
+    ]
 
 
 def test_cities_of_france_have_the_code_of_their_departement():
@@ -148,12 +194,15 @@ def test_build_city_files_refuses_other_files(tmp_path):
     def refusal(content, country="BE"):
         cities.write_text(content)
         with pytest.raises(CommandError) as refused:
-            run("build_city_files", cities, regions_file, "--folder", tmp_path, "--country", country)
+            run(
+                "build_city_files", cities, regions_file, "--folder", tmp_path, "--country", country
+            )
         return refused.value.returncode, str(refused.value)
 
     assert refusal("Antwerp\t51.22\n") == (
-        1, "The downloads cannot be read: line 1: 2 columns in place of 19",
-    )  # fmt: skip
+        1,
+        "The downloads cannot be read: line 1: 2 columns in place of 19",
+    )
     assert refusal(CITIES.replace("4.23454", "east"))[1].startswith(
         "The downloads cannot be read: line 2: could"
     )

@@ -58,13 +58,23 @@ def test_generated_vacancies_are_published_and_varied(client, filters, at):
 
 
 def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
-    columns = ("title", "description", "publish_from", "audience", "location", "work_place", "pay_min")
+    columns = (
+        "title",
+        "description",
+        "publish_from",
+        "audience",
+        "location",
+        "work_place",
+        "pay_min",
+    )
 
     def generated():
         Vacancy.objects.all().delete()
         run("generate_vacancies", 20, "--seed", 3)
         run("generate_vacancies", 1, "--seed", 3)  # has other references
-        labels = VacancyOption.objects.order_by("vacancy", "position").values_list("option__label", flat=True)
+        labels = VacancyOption.objects.order_by("vacancy", "position").values_list(
+            "option__label", flat=True
+        )
         return list(Vacancy.objects.order_by("pk").values_list(*columns)), list(labels)
 
     assert generated() == generated()
@@ -74,14 +84,19 @@ def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
     ("words", "message"),
     [
         *((("generate_vacancies", "--", count), "") for count in ("0", "-1", "10000001")),
-        (("lint_vacancies", "--rule", "no-imag"), "Unknown rule 'no-imag'; the rules are unclean, "),
+        (
+            ("lint_vacancies", "--rule", "no-imag"),
+            "Unknown rule 'no-imag'; the rules are unclean, ",
+        ),
         (("lint_vacancies", "--limit", "-1"), "--limit must be 0 or more; received -1."),
-        *((("issue_token", *words), "")
-          for words in (("nobody",), ("gone",), ("eve", "--days", "0"), ("eve", "--days", "3651"))),
+        *(
+            (("issue_token", *words), "")
+            for words in (("nobody",), ("gone",), ("eve", "--days", "0"), ("eve", "--days", "3651"))
+        ),
         (("audit_visibility", "--at", "soon"), ""),
         (("audit_visibility", "--sample", "0"), "--sample must be 1 or more; received 0."),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_usage_errors(words, message):
     User.objects.create_user("eve")
     User.objects.create_user("gone", is_active=False)
@@ -118,11 +133,21 @@ def test_lint_reports_errors_and_warnings(at, employment_types):
     make_vacancy(pk=4, title="Empty", description="", **GOOD)
     make_vacancy(pk=5, title="東京", description="<p>a&amp;nbsp;b</p>", **GOOD)
     make_vacancy(
-        pk=6, title="Ever", is_permanent=True, publish_until=at + timedelta(days=99), **GOOD | {"options": {}}
+        pk=6,
+        title="Ever",
+        is_permanent=True,
+        publish_until=at + timedelta(days=99),
+        **GOOD | {"options": {}},
     )
     make_vacancy(pk=7, title="Draft", status="draft", description="")
-    make_vacancy(pk=8, title="Silent", title_internal="Silent (Vertrouwelijk)", **GOOD | {"contact": ""})
-    values = GOOD | {"contact": "", "title_internal": "Internist", "head_recruiter": make_recruiter("Jan")}
+    make_vacancy(
+        pk=8, title="Silent", title_internal="Silent (Vertrouwelijk)", **GOOD | {"contact": ""}
+    )
+    values = GOOD | {
+        "contact": "",
+        "title_internal": "Internist",
+        "head_recruiter": make_recruiter("Jan"),
+    }
     make_vacancy(pk=9, title="Asked", **values)
     Recruiter.objects.filter(headed_vacancies=9).update(email="jan@acme.test", is_email_public=True)
     Vacancy.objects.filter(pk=1).update(brand=None)
@@ -143,17 +168,29 @@ def test_lint_reports_errors_and_warnings(at, employment_types):
         "because it was escaped twice [double-escaped]",
         "warning: vacancy 6 'Ever': is continuously open, but has a closing date [permanent-ends]",
         "warning: vacancy 6 'Ever': has no options, so no filter finds it [no-options]",
-        "warning: vacancy 8 'Silent': has no contact text, and the lead recruiter has no public contact "
+        "warning: vacancy 8 'Silent': has no contact text, and the lead recruiter has no public "
+        "contact "
         "details [unreachable]",
         "warning: vacancy 8 'Silent': the internal title is public and contains internal wording "
         "[internal-words]",
         "total: 1 error [no-brand]",
         "total: 1 error [no-description]",
-        *(f"total: 1 warning [{rule}]" for rule in (
-            "capitals", "double-escaped", "hot-ending", "hot-expired", "internal-words", "no-image",
-            "no-options", "no-slug", "permanent-ends", "unreachable",
-        )),
-    ]  # fmt: skip
+        *(
+            f"total: 1 warning [{rule}]"
+            for rule in (
+                "capitals",
+                "double-escaped",
+                "hot-ending",
+                "hot-expired",
+                "internal-words",
+                "no-image",
+                "no-options",
+                "no-slug",
+                "permanent-ends",
+                "unreachable",
+            )
+        ),
+    ]
 
 
 def test_lint_reports_forms_that_cannot_accept_applications():
@@ -210,14 +247,23 @@ def test_lint_limits_the_findings_of_each_rule(employment_types):
     ]
     limited = run("lint_vacancies", "--rule", "no-image", "--rule", "hot-ending", "--limit", 1)
     more = "21 more; --limit N lists N of each rule."
-    assert limited == (0, "0 errors and 22 warnings.", [lines[0], more, "total: 22 warnings [no-image]"])
+    assert limited == (
+        0,
+        "0 errors and 22 warnings.",
+        [lines[0], more, "total: 22 warnings [no-image]"],
+    )
 
     whole, limited = (
-        json.loads(run("lint_vacancies", "--format", "json", *words)[1]) for words in ((), ("--limit", 0))
+        json.loads(run("lint_vacancies", "--format", "json", *words)[1])
+        for words in ((), ("--limit", 0))
     )
     assert len(whole["findings"]) == 24
     assert (limited["findings"], limited["totals"]) == ([], whole["totals"])
-    totals = [("no-description", "error", 1), ("no-image", "warning", 22), ("capitals", "warning", 1)]
+    totals = [
+        ("no-description", "error", 1),
+        ("no-image", "warning", 22),
+        ("capitals", "warning", 1),
+    ]
     assert [tuple(each.values()) for each in whole["totals"]] == totals
 
 
@@ -231,13 +277,19 @@ def test_lint_fixes_markup_that_was_written_by_sql(at, employment_types):
 
     code, _, lines = run("lint_vacancies")
     text = "not stored as it would be saved now: description"
-    assert (code, lines) == (1, [
-        f"error: brand {vacancy.brand_id} 'Acme': {text.replace('desc', 'slug, desc')} [unclean]",
-        f"error: vacancy {vacancy.pk} {vacancy.title!r}: {text}, search_text [unclean]",
-        f"warning: vacancy {hidden.pk} {hidden.title!r}: {text}, search_text [unclean]",
-        "total: 2 errors [unclean]",
-        "total: 1 warning [unclean]",
-    ])  # fmt: skip
+    assert (code, lines) == (
+        1,
+        [
+            (
+                f"error: brand {vacancy.brand_id} 'Acme': {text.replace('desc', 'slug, desc')} "
+                "[unclean]"
+            ),
+            f"error: vacancy {vacancy.pk} {vacancy.title!r}: {text}, search_text [unclean]",
+            f"warning: vacancy {hidden.pk} {hidden.title!r}: {text}, search_text [unclean]",
+            "total: 2 errors [unclean]",
+            "total: 1 warning [unclean]",
+        ],
+    )
     assert run("lint_vacancies", "--fix", "--dry-run")[1].startswith("Would clean 3 rows. ")
     assert run("lint_vacancies")[2] == lines
     assert run("lint_vacancies", "--fix") == (0, "Cleaned 3 rows. 0 errors and 0 warnings.", [])
@@ -267,8 +319,14 @@ def test_issued_token_authenticates_its_user(client, settings):
 
 @pytest.fixture
 def every_kind(at, filters):
-    kinds = ({}, {"is_hot": True}, {"status": "draft"}, {"status": "unpublished"},
-             {"publish_from": at + timedelta(days=1)}, {"publish_until": at})  # fmt: skip
+    kinds = (
+        {},
+        {"is_hot": True},
+        {"status": "draft"},
+        {"status": "unpublished"},
+        {"publish_from": at + timedelta(days=1)},
+        {"publish_until": at},
+    )
     for audience, values in product(("public", "internal", "both"), kinds):
         make_vacancy(audience=audience, options={"regions": ["Ghent"]}, **values)
 
@@ -298,7 +356,9 @@ def test_sample_of_an_audit_has_what_changed_last(at, settings, monkeypatch):
     monkeypatch.setattr(Command, "_page", track(Command._page, asked))
 
     def pages():
-        found = {int(pk) for path in asked for pk in re.findall(r"^/(?:v1/vacancies|jobs)/(\d+)", path)}
+        found = {
+            int(pk) for path in asked for pk in re.findall(r"^/(?:v1/vacancies|jobs)/(\d+)", path)
+        }
         asked.clear()
         return found
 
@@ -306,7 +366,8 @@ def test_sample_of_an_audit_has_what_changed_last(at, settings, monkeypatch):
     asked_for = pages()
     assert (code, lines, len(asked_for), changed.pk in asked_for) == (0, [], 4, True)
     assert summary == (
-        "A sample of 4 of 14 vacancies at 2026-03-02 09:30:15, 14 of them published: no disagreements."
+        "A sample of 4 of 14 vacancies at 2026-03-02 09:30:15, 14 of them published: no "
+        "disagreements."
     )
 
 
@@ -317,14 +378,21 @@ def career_site(settings, at):
     ghent, belgium = {"locality": "Ghent", "country": "BE"}, {"kind": "applicant", "country": "BE"}
     soon, past, day = at + timedelta(minutes=1), at - timedelta(minutes=1), at - timedelta(days=1)
     for values in (
-        {"places": (ghent, ghent)}, {}, {"places": (belgium,)}, {"places": (ghent,), "description": ""},
-        {"work_place": "remote", "places": (ghent,)}, {"work_place": "remote", "places": (belgium,)},
+        {"places": (ghent, ghent)},
+        {},
+        {"places": (belgium,)},
+        {"places": (ghent,), "description": ""},
+        {"work_place": "remote", "places": (ghent,)},
+        {"work_place": "remote", "places": (belgium,)},
         {"places": (ghent,), "brand": make_brand("Host", host="jobs.host.test")},
         {"places": (ghent,), "brand": make_brand("Elsewhere", vacancy_url="https://acme.test/")},
-        {"places": (ghent,), "publish_until": soon}, {"places": (ghent,), "publish_from": soon},
-        {"places": (ghent,), "publish_from": day, "publish_until": past}, {"status": "archived"},
-        {"places": (ghent,), "audience": "internal"}, {"status": "unpublished", "publish_from": None},
-    ):  # fmt: skip
+        {"places": (ghent,), "publish_until": soon},
+        {"places": (ghent,), "publish_from": soon},
+        {"places": (ghent,), "publish_from": day, "publish_until": past},
+        {"status": "archived"},
+        {"places": (ghent,), "audience": "internal"},
+        {"status": "unpublished", "publish_from": None},
+    ):
         make_vacancy(**values)
     Requisition.objects.create(vacancy=make_vacancy(places=(ghent,)), is_for_open_applications=True)
 
@@ -349,9 +417,14 @@ def test_audit_detects_a_career_site_with_wrong_rules(career_site, monkeypatch):
     assert code == 1
     found = {line.removeprefix("career site: ").partition(": ")[0] for line in lines}
     assert found == {
-        "pages with status 404", "pages with status 410", "JSON-LD", "/feeds/indeed.xml", "/sitemap.xml",
-        "jobs.host.test/sitemap.xml", "job alerts",
-    }  # fmt: skip
+        "pages with status 404",
+        "pages with status 410",
+        "JSON-LD",
+        "/feeds/indeed.xml",
+        "/sitemap.xml",
+        "jobs.host.test/sitemap.xml",
+        "job alerts",
+    }
 
 
 def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
@@ -364,10 +437,14 @@ def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
 
     code, _, lines = run("audit_visibility")
 
-    internal = sorted(Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True))
+    internal = sorted(
+        Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True)
+    )
     assert code == 1
     paths = [f"outsider: /v1/vacancies/{{id}}{end}" for end in ("", "/form", "/form/schema")]
-    assert {f"{path}: shows {internal}" for path in ("insider: /v1/vacancies", *paths)} <= set(lines)
+    assert {f"{path}: shows {internal}" for path in ("insider: /v1/vacancies", *paths)} <= set(
+        lines
+    )
 
 
 def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
@@ -376,18 +453,25 @@ def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
         return RenderedForm(None, [], "", "en")
 
     monkeypatch.setattr(SingleVacancyViewSet, "cached_form", any_form)
-    monkeypatch.setattr(SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404))
+    monkeypatch.setattr(
+        SingleVacancyViewSet, "form_schema", lambda *args, **kwargs: Response(status=404)
+    )
 
     code, _, lines = run("audit_visibility")
 
     published = set(Vacancy.objects.published().values_list("pk", flat=True))
     hidden = sorted(set(Vacancy.objects.values_list("pk", flat=True)) - published)
-    internal = sorted(Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True))
-    assert (code, lines) == (1, [
-        f"insider: /v1/vacancies/{{id}}/form: shows {hidden}",
-        f"insider: /v1/vacancies/{{id}}/form/schema: does not show {sorted(published)}",
-        f"outsider: /v1/vacancies/{{id}}/form: shows {internal}",
-    ])  # fmt: skip
+    internal = sorted(
+        Vacancy.objects.published().filter(audience="internal").values_list("pk", flat=True)
+    )
+    assert (code, lines) == (
+        1,
+        [
+            f"insider: /v1/vacancies/{{id}}/form: shows {hidden}",
+            f"insider: /v1/vacancies/{{id}}/form/schema: does not show {sorted(published)}",
+            f"outsider: /v1/vacancies/{{id}}/form: shows {internal}",
+        ],
+    )
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no read model")

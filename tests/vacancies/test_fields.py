@@ -48,7 +48,8 @@ def test_allowed_markup_stays_as_it_is():
         ('<img src=x onerror="alert(1)">x', "x"),
         ("x<!-- secret -->", "x"),
         ("<p>x", "<p>x</p>"),
-        # nested headings and items, which a parser closes: one round leaves them nested in each other
+        # nested headings and items, which a parser closes: one round leaves them nested in each
+        # other
         ("<h3>a<tt><h2>b</h2></tt></h3>", "<h3>a</h3><h2>b</h2>"),
         ("<ul><li>a<form><li>b</form></ul>", "<ul><li>a</li><li>b</li></ul>"),
         ("a < b & c", "a &lt; b &amp; c"),
@@ -86,7 +87,20 @@ def test_sanitising_twice_changes_nothing(html):
     assert str.__eq__(sanitise(str(once)), once)
 
 
-PARTS = ("<p>", "</p>", "<b>", "</b>", "<li>", "<ul>", "<a href='>'>", "</a>", "&lt;", "x", " ", "é")
+PARTS = (
+    "<p>",
+    "</p>",
+    "<b>",
+    "</b>",
+    "<li>",
+    "<ul>",
+    "<a href='>'>",
+    "</a>",
+    "&lt;",
+    "x",
+    " ",
+    "é",
+)
 
 
 @given(st.lists(st.sampled_from(PARTS)))
@@ -101,7 +115,9 @@ def test_visible_text_holds_no_markup(parts):
 def test_addresses_that_are_not_of_the_web_reach_no_page(settings):
     """Raw SQL and earlier releases may have stored them."""
     settings.CAREER_SITE = settings.APPLY_PAGES = True
-    vacancy = make_vacancy(brand=make_brand(), head_recruiter=make_recruiter(), video="//evil.example/x")
+    vacancy = make_vacancy(
+        brand=make_brand(), head_recruiter=make_recruiter(), video="//evil.example/x"
+    )
     Attachment.objects.create(vacancy=vacancy, name="CV", url="https://example.org")
     for model in apps.get_models():
         for field in model._meta.fields:
@@ -125,6 +141,14 @@ def test_addresses_that_are_not_of_the_web_reach_no_page(settings):
 def test_video_is_an_address_of_the_web_or_an_id():
     for video in ("https://example.org/v?x=1", "dQw4w9WgXcQ", "-_x", "76979871/ab12"):
         validate_video(video)
-    for video in ("//evil.example", "/x", "\\\\evil.example", "\x01//evil", "javascript:x", "a b", "data:,x"):
+    for video in (
+        "//evil.example",
+        "/x",
+        "\\\\evil.example",
+        "\x01//evil",
+        "javascript:x",
+        "a b",
+        "data:,x",
+    ):
         with pytest.raises(ValidationError):
             validate_video(video)

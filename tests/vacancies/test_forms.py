@@ -17,9 +17,13 @@ pytestmark = pytest.mark.django_db
 
 ENDPOINTS = ("form", "form/schema")
 CONSENT = {
-    "name": "privacy_consent", "type": "checkbox", "required": True, "css": "col-12", "version": 1,
+    "name": "privacy_consent",
+    "type": "checkbox",
+    "required": True,
+    "css": "col-12",
+    "version": 1,
     "label": "I agree that my data is kept and used for this application.",
-}  # fmt: skip
+}
 
 
 def make_form(name, *fields, **values):
@@ -54,7 +58,10 @@ def test_apply_is_the_address_for_submissions(client):
     for audience in ("public", "internal", "both"):
         vacancy = make_vacancy(form=form, audience=audience)
 
-        assert get(client, vacancy)["Apply"] == f"http://testserver/v1/vacancies/{vacancy.pk}/applications"
+        assert (
+            get(client, vacancy)["Apply"]
+            == f"http://testserver/v1/vacancies/{vacancy.pk}/applications"
+        )
         assert not get(client, vacancy, "form/schema").has_header("Apply")
 
 
@@ -93,7 +100,12 @@ def test_form_is_inherited_from_the_brand_and_then_the_site(client, settings, mu
     for site_form in (False, True):
         if site_form:
             make_form("Site", is_default=True)
-        for own_form, brand in ((own, with_form), (own, without), (None, with_form), (None, without)):
+        for own_form, brand in (
+            (own, with_form),
+            (own, without),
+            (None, with_form),
+            (None, without),
+        ):
             vacancy = make_vacancy(brand=brand, form=own_form)
             [title] = titles(client, vacancy)
             found[site_form, own_form is own, brand is with_form] = title
@@ -101,7 +113,9 @@ def test_form_is_inherited_from_the_brand_and_then_the_site(client, settings, mu
             names = [f"field_of_{title.lower()}"] if title != "Privacy" else []
             assert list(schema["properties"]) == [*names, "privacy_consent"]
     own_or_brand = {(True, True): "Own", (True, False): "Own", (False, True): "Brand"}
-    expected = {(site, *key): title for site in (False, True) for key, title in own_or_brand.items()}
+    expected = {
+        (site, *key): title for site in (False, True) for key, title in own_or_brand.items()
+    }
     assert found == expected | {(False, False, False): "Privacy", (True, False, False): "Site"}
     if not multi_branding:
         Vacancy.objects.update(brand=None)
@@ -149,7 +163,8 @@ def test_extension_adds_its_sections_after_those_of_its_base(client):
     assert titles(client, plain) == ["Base"]
     assert titles(client, special) == ["Base", "More"]
     names = [[field["name"] for field in part["fields"]] for part in sections(client, special)]
-    assert names == [["field_of_base"], ["field_of_more", "privacy_consent"]]  # the consent comes last
+    # The consent comes last.
+    assert names == [["field_of_base"], ["field_of_more", "privacy_consent"]]
 
     operations.save(base, operations.FormEdit([section(title="New")]))
     assert titles(client, special) == ["New", "More"]
@@ -181,14 +196,28 @@ def test_consent_has_its_text_version_and_link(client):
     ("language", "consent", "link"),
     [
         ("en", "I agree that my data is kept and used for this application.", "Privacy statement"),
-        ("nl", "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt.",
-         "Privacyverklaring"),
-        ("fr", "J’accepte que mes données soient conservées et utilisées pour cette candidature.",
-         "Déclaration de confidentialité"),
-        ("de", "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und verwendet "
-         "werden.", "Datenschutzerklärung"),
+        (
+            "nl",
+            (
+                "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en "
+                "gebruikt."
+            ),
+            "Privacyverklaring",
+        ),
+        (
+            "fr",
+            "J’accepte que mes données soient conservées et utilisées pour cette candidature.",
+            "Déclaration de confidentialité",
+        ),
+        (
+            "de",
+            "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und "
+            "verwendet "
+            "werden.",
+            "Datenschutzerklärung",
+        ),
     ],
-)  # fmt: skip
+)
 def test_generated_texts_are_in_the_language_of_the_form(client, language, consent, link):
     """Accept-Language is ignored, because the texts of a recruiter are in one language."""
     form = make_form("Form", text_field("level", type="range"), language=language)
@@ -204,7 +233,10 @@ def test_generated_texts_are_in_the_language_of_the_form(client, language, conse
     assert get(client, vacancy, "form/schema")["Content-Language"] == language
 
     ConsentText.objects.add(language=language, text="Yes", statement_url="https://example.com/")
-    assert sections(client, vacancy)[0]["fields"][1]["link"] == {"label": link, "url": "https://example.com/"}
+    assert sections(client, vacancy)[0]["fields"][1]["link"] == {
+        "label": link,
+        "url": "https://example.com/",
+    }
 
 
 def test_generated_form_is_in_the_language_of_the_site(client, settings):
@@ -291,7 +323,9 @@ def test_number_of_queries_does_not_depend_on_the_form(client, django_assert_num
     for count in (1, 30):
         fields = [text_field(f"f{n}", type="range") for n in range(count)]
         form = make_form(f"Plain {count}", *fields)
-        more = make_form(f"More {count}", *(text_field(f"more_{n}") for n in range(count)), extends=form)
+        more = make_form(
+            f"More {count}", *(text_field(f"more_{n}") for n in range(count)), extends=form
+        )
         brand = make_brand(f"Brand {count}", form=form)
         vacancies += [make_vacancy(form=form), make_vacancy(form=more), make_vacancy(brand=brand)]
     make_form("Site", is_default=True)

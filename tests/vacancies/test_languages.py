@@ -1,5 +1,7 @@
-"""Every page of vacancies is translated: a text that equals the English page is data or the same in both
-languages. Pages are read in Dutch: tests/jobsite/test_languages.py compares the catalogs of all languages."""
+"""Every page of vacancies is translated: a text that equals the English page is data or the same in
+both languages. Pages are read in Dutch: tests/jobsite/test_languages.py compares the catalogs of
+all languages.
+"""
 
 import json
 import re
@@ -57,12 +59,35 @@ NAMES = (info[key].lower() for info in SPOKEN for key in ("code", "name_local"))
 OF_CLDR = [country_name(code, DUTCH) for code in COUNTRIES] + [
     language_name(code, DUTCH) for code in LANGUAGES_639
 ]
-SAME = {"jobsite", "utc", "pdf", "filter[regions]", *Keyword.values, *NAMES, *map(str.lower, OF_CLDR)}
+SAME = {
+    "jobsite",
+    "utc",
+    "pdf",
+    "filter[regions]",
+    *Keyword.values,
+    *NAMES,
+    *map(str.lower, OF_CLDR),
+}
 SAME |= {name.lower() for name in available_timezones()}
-IGNORED = re.compile(r"\{\w+\}| \(\d+\)$|\S+@\S+")  # placeholders in templates of emails, counts, addresses
+# Placeholders in templates of emails, counts, addresses.
+IGNORED = re.compile(r"\{\w+\}| \(\d+\)$|\S+@\S+")
 LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
 UNSEEN = {"script", "style", "template", "textarea", "kbd"}
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+VOID = {
+    "area",
+    "base",
+    "br",
+    "col",
+    "embed",
+    "hr",
+    "img",
+    "input",
+    "link",
+    "meta",
+    "source",
+    "track",
+    "wbr",
+}
 
 
 class Text(HTMLParser):
@@ -112,7 +137,10 @@ def catalog(language: str) -> dict[str, set[str]]:
 @cache
 def words(language: str) -> tuple[set[str], set[str]]:
     """Return the texts that are the same in `language` and English, and those that differ."""
-    known = {text.lower(): {each.lower() for each in output} for text, output in catalog(language).items()}
+    known = {
+        text.lower(): {each.lower() for each in output}
+        for text, output in catalog(language).items()
+    }
     own = {each for output in known.values() for each in output}
     same = {text for text, output in known.items() if text in output} | SAME
     return same, set(known) - own - same
@@ -130,8 +158,9 @@ def is_anybodys(text: str, same: set[str]) -> bool:
 
 
 def untranslated(html: str, english: str, language: str) -> set[str]:
-    """Return the English texts of `html`: those that the English page has too, and those that a catalog
-    translates."""
+    """Return the English texts of `html`: those that the English page has too, and those that a
+    catalog translates.
+    """
     same, other = words(language)
     shared = {text for text in Text(english).output if not is_anybodys(text.lower(), same)}
     return {text for text in Text(html).output if text.lower() in other or text in shared}
@@ -160,7 +189,9 @@ def shop(at: datetime) -> dict[Any, Any]:
     brand = Brand.objects.create(
         name=f"{MARK} brand", url="https://zyx.test", icon_small_url="https://zyx.test/i.png"
     )
-    BrandLink.objects.create(brand=brand, kind="other", label=f"{MARK} link", url="https://zyx.test")
+    BrandLink.objects.create(
+        brand=brand, kind="other", label=f"{MARK} link", url="https://zyx.test"
+    )
     head = make_recruiter(f"{MARK} head", image_url="https://zyx.test/i.png")
     make_option("regions", f"{MARK} other")
     week = timedelta(days=7)
@@ -176,18 +207,33 @@ def shop(at: datetime) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for state, (status, begin, end) in moments.items():
         vacancy = make_vacancy(
-            title=f"ZYX {state.value}", brand=brand, head_recruiter=head, status=status, form=form,
-            publish_from=begin, publish_until=end, is_hot=True, is_permanent=True, audience="both",
-            title_internal=f"{MARK} budget", location=f"{MARK} town", description="",
-            recruiters=(f"{MARK} second",), options={"regions": [f"{MARK} place"]} if begin else {},
-        )  # fmt: skip
-        Attachment.objects.create(vacancy=vacancy, name=f"{MARK}.pdf", url="https://zyx.test/zyx.pdf")
+            title=f"ZYX {state.value}",
+            brand=brand,
+            head_recruiter=head,
+            status=status,
+            form=form,
+            publish_from=begin,
+            publish_until=end,
+            is_hot=True,
+            is_permanent=True,
+            audience="both",
+            title_internal=f"{MARK} budget",
+            location=f"{MARK} town",
+            description="",
+            recruiters=(f"{MARK} second",),
+            options={"regions": [f"{MARK} place"]} if begin else {},
+        )
+        Attachment.objects.create(
+            vacancy=vacancy, name=f"{MARK}.pdf", url="https://zyx.test/zyx.pdf"
+        )
         for change in (Change.EXTERNAL, *Change):
             vacancy.description += f"<p>{MARK}</p>"
             vacancy.save()
             record(vacancy, change, author=author if change != Change.EXTERNAL else None, at=at)
         made[state] = vacancy
-    VacancyTemplate.objects.create(name=f"{MARK} template", brand=brand, content={"title": f"{MARK} title"})
+    VacancyTemplate.objects.create(
+        name=f"{MARK} template", brand=brand, content={"title": f"{MARK} title"}
+    )
     gone = make_vacancy(title=f"{MARK} gone", brand=brand, head_recruiter=head)
     record(gone, Change.DELETED, author=author, at=at)
     gone.delete()
@@ -234,9 +280,15 @@ def is_page(answer: Any) -> bool:
 
 def test_untranslated_text_is_found() -> None:
     """In the catalogs, and not marked for translation."""
-    english = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>")
-    half = HttpResponse("<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>")
-    with_more = HttpResponse("<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>")
+    english = HttpResponse(
+        "<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='So'>"
+    )
+    half = HttpResponse(
+        "<p>Publish now</p><p>Look here</p><b>zyx</b><i>12</i><p>Status</p><p title='Zo'>"
+    )
+    with_more = HttpResponse(
+        "<p>Nu publiceren</p><p>Kijk hier</p><p>Unpublish</p><script>Archive</script>"
+    )
 
     assert leftovers(half, english, "nl") == {"Publish now", "Look here"}
     assert leftovers(with_more, english, "nl") == {"Unpublish"}
@@ -303,8 +355,15 @@ def test_changelist_actions(root: Client, shop: dict[Any, Any]) -> None:
 
 @pytest.mark.slow("every page in two languages")
 def test_result_of_an_action(root: Client, shop: dict[Any, Any]) -> None:
-    """Done or refused: the message is in the reader's language. The page that follows is tested above."""
-    past = {"confirmed": "1", "day": "2020-01-01", "publish_from_0": "2020-01-01", "publish_from_1": "10:00"}
+    """Done or refused: the message is in the reader's language.
+    The page that follows is tested above.
+    """
+    past = {
+        "confirmed": "1",
+        "day": "2020-01-01",
+        "publish_from_0": "2020-01-01",
+        "publish_from_1": "10:00",
+    }
     found, redirects = {}, 0
     for state, vacancy in shop.items():
         for action in ACTIONS:
@@ -313,7 +372,9 @@ def test_result_of_an_action(root: Client, shop: dict[Any, Any]) -> None:
                 root.cookies.pop("messages", None)  # of the last request, in its language
                 with dry_run(True):
                     answer = root.post(
-                        f"{LIST}{vacancy.pk}/{action.name}/", past, headers={"accept-language": code}
+                        f"{LIST}{vacancy.pk}/{action.name}/",
+                        past,
+                        headers={"accept-language": code},
                     )
                 messages = answer.wsgi_request._messages._queued_messages
                 assert messages or answer.status_code == 200
@@ -329,20 +390,34 @@ def test_result_of_an_action(root: Client, shop: dict[Any, Any]) -> None:
 def test_form_errors(root: Client, shop: dict[Any, Any]) -> None:
     """A vacancy that would close before it goes live."""
     wrong = {
-        "title": f"{MARK} new", "status": "published", "audience": "x", "image_url": "ftp://x",
-        "publish_from_0": "1800-01-01", "publish_from_1": "10:00", "last_day": "2300-01-01", "video": "a:b",
+        "title": f"{MARK} new",
+        "status": "published",
+        "audience": "x",
+        "image_url": "ftp://x",
+        "publish_from_0": "1800-01-01",
+        "publish_from_1": "10:00",
+        "last_day": "2300-01-01",
+        "video": "a:b",
         **NO_ROWS,
-    }  # fmt: skip
+    }
     early = {
-        **wrong, "audience": "both", "publish_from_0": "2026-02-01", "last_day": "2026-01-01",
-        "attachments-TOTAL_FORMS": "1", "attachments-0-name": f"{MARK} both", "attachments-0-position": "x",
-    }  # fmt: skip
+        **wrong,
+        "audience": "both",
+        "publish_from_0": "2026-02-01",
+        "last_day": "2026-01-01",
+        "attachments-TOTAL_FORMS": "1",
+        "attachments-0-name": f"{MARK} both",
+        "attachments-0-position": "x",
+    }
     public = shop[State.PUBLISHED]
     shown = f"{LIST}{public.pk}/change/"
     opened = {"version": Vacancy.objects.get(pk=public.pk).updated_at.isoformat()}
     for path, data in (
-        (f"{LIST}add/", wrong), (f"{LIST}add/", early), (shown, wrong | opened), (shown, early | opened)
-    ):  # fmt: skip
+        (f"{LIST}add/", wrong),
+        (f"{LIST}add/", early),
+        (shown, wrong | opened),
+        (shown, early | opened),
+    ):
         answer, english = in_both(root, path, DUTCH, **data)
         assert answer.context["adminform"].form.errors
         assert leftovers(answer, english, DUTCH) == set(), path
@@ -359,7 +434,11 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
         )
         assert leftovers(answer, english, DUTCH) == set(), action
 
-    merge = {"action": "merge", "_selected_action": [option.pk for option in options], "into": used.pk}
+    merge = {
+        "action": "merge",
+        "_selected_action": [option.pk for option in options],
+        "into": used.pk,
+    }
     confirmed = {**merge, "confirmed": "1"}
     merged = root.post(place, confirmed, headers={"accept-language": DUTCH}, follow=True)
     plain = root.get(place, headers={"accept-language": "en"})
@@ -386,18 +465,28 @@ def test_preview_end_is_localized(client: Client) -> None:
 
 
 def test_custom_permissions_are_translated() -> None:
-    rows = Permission.objects.filter(content_type__app_label="vacancies").select_related("content_type")
+    rows = Permission.objects.filter(content_type__app_label="vacancies").select_related(
+        "content_type"
+    )
 
     with translation.override("en"):
         english = {row.pk: permission_label(row).split(" | ")[-1] for row in rows}
     for language in LANGUAGES:
         with translation.override(language):
-            same = [row.name for row in rows if permission_label(row).split(" | ")[-1] == english[row.pk]]
+            same = [
+                row.name
+                for row in rows
+                if permission_label(row).split(" | ")[-1] == english[row.pk]
+            ]
         assert same == [], language
 
 
 def test_scripts_have_their_catalog(root: Client) -> None:
-    texts = {"nl": "Wijzigingen bekijken", "fr": "Vérifier les modifications", "de": "Änderungen prüfen"}
+    texts = {
+        "nl": "Wijzigingen bekijken",
+        "fr": "Vérifier les modifications",
+        "de": "Änderungen prüfen",
+    }
     for language, text in texts.items():
         answer = root.get("/admin/texts.js", headers={"accept-language": language})
         assert json.dumps(text) in answer.text, language
@@ -409,11 +498,20 @@ def test_scripts_have_their_catalog(root: Client) -> None:
 def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any]) -> None:
     pk = shop[State.PUBLISHED].pk
     paths = [
-        "/v1/vacancies", f"/v1/vacancies/{pk}", f"/v1/vacancies/{pk}/form", f"/v1/vacancies/{pk}/form/schema",
-        "/v1/vacancies/hot", "/v1/vacancies?sort=wrong", "/v1/vacancies?filter[search]=", "/v1/filters",
-        "/v1/vacancies/999999", "/v1/user/applications", "/v0.1/vacancies", "/openapi.json",
+        "/v1/vacancies",
+        f"/v1/vacancies/{pk}",
+        f"/v1/vacancies/{pk}/form",
+        f"/v1/vacancies/{pk}/form/schema",
+        "/v1/vacancies/hot",
+        "/v1/vacancies?sort=wrong",
+        "/v1/vacancies?filter[search]=",
+        "/v1/filters",
+        "/v1/vacancies/999999",
+        "/v1/user/applications",
+        "/v0.1/vacancies",
+        "/openapi.json",
         f"/v1/vacancies/{shop[State.DRAFT].pk}?preview={token_for(shop[State.DRAFT].pk)}",
-    ]  # fmt: skip
+    ]
     plain = [client.get(path) for path in paths]
     client.cookies[settings.LANGUAGE_COOKIE_NAME] = DUTCH
     spoken = [client.get(path, headers={"accept-language": DUTCH}) for path in paths]
@@ -422,7 +520,9 @@ def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any
     assert [answer.headers for answer in spoken] == [answer.headers for answer in plain]
 
 
-def test_commands_are_in_english_on_every_site(shop: dict[Any, Any], capsys: Any, settings: Any) -> None:
+def test_commands_are_in_english_on_every_site(
+    shop: dict[Any, Any], capsys: Any, settings: Any
+) -> None:
     output = []
     for code in ("en", DUTCH):
         settings.LANGUAGE_CODE = code

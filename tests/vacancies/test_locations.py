@@ -75,22 +75,66 @@ PLACES = {
     ": Wilmington, DE": ["Wilmington Delaware US"],
 }
 NO_PLACES = [
-    "", " ", ",", "Various", "Multiple locations", "Verschillende locaties", "Home", "a / b / c",
-    "Remote", "Remote (Belgium)", "Remote, Gent", "Gent / thuiswerk", "Hybrid",
-    "Antwerpen en omgeving", "Regio Gent", "Gents", "Brusselsesteenweg", "Zaventem airport",
+    "",
+    " ",
+    ",",
+    "Various",
+    "Multiple locations",
+    "Verschillende locaties",
+    "Home",
+    "a / b / c",
+    "Remote",
+    "Remote (Belgium)",
+    "Remote, Gent",
+    "Gent / thuiswerk",
+    "Hybrid",
+    "Antwerpen en omgeving",
+    "Regio Gent",
+    "Gents",
+    "Brusselsesteenweg",
+    "Zaventem airport",
     "Hoofdkantoor Brussel",
-    "België", "Vlaanderen", "Limburg", "Luxembourg",  # a province, a country
-    "Gent, Antwerpen", "Mechelen, Antwerpen",  # two cities, or a city and its province
-    "Lille", "US: Paris",  # one in the country, one that the world knows
-    "US: London", "US: Mailand", "DE: Wien", "FR: Londres", "US: Dover", "US: Lima", "FR: Bologne",  # abroad
-    "FR: Dép. 38 - ST PRIEST", "FR: 38 - ST PRIEST", "FR: 75 - LYON",
-    "CH-8001 Zürich", "A-1010 Wien", "3000 Bern", "99 - Gent",
-    ": Springfield", "Seoul, South Korea", "London, UK", "US: Tbilisi, Georgia", "US: Singapore",
-    "LU: Luxembourg", "US: Virginia", "US: Washington", "US: District of Columbia", "US: Mobile",
+    "België",
+    "Vlaanderen",
+    "Limburg",
+    "Luxembourg",  # a province, a country
+    "Gent, Antwerpen",
+    "Mechelen, Antwerpen",  # two cities, or a city and its province
+    "Lille",
+    "US: Paris",  # one in the country, one that the world knows
+    # Abroad.
+    "US: London",
+    "US: Mailand",
+    "DE: Wien",
+    "FR: Londres",
+    "US: Dover",
+    "US: Lima",
+    "FR: Bologne",
+    "FR: Dép. 38 - ST PRIEST",
+    "FR: 38 - ST PRIEST",
+    "FR: 75 - LYON",
+    "CH-8001 Zürich",
+    "A-1010 Wien",
+    "3000 Bern",
+    "99 - Gent",
+    ": Springfield",
+    "Seoul, South Korea",
+    "London, UK",
+    "US: Tbilisi, Georgia",
+    "US: Singapore",
+    "LU: Luxembourg",
+    "US: Virginia",
+    "US: Washington",
+    "US: District of Columbia",
+    "US: Mobile",
     "US: Springfield",  # several of the same size
-    "US: Montgomery County, Maryland", "US: Rome AFB, New York", "US: Santee, Nebraska",
-    ": Halle", ": London", ": Home",
-]  # fmt: skip
+    "US: Montgomery County, Maryland",
+    "US: Rome AFB, New York",
+    "US: Santee, Nebraska",
+    ": Halle",
+    ": London",
+    ": Home",
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -103,7 +147,10 @@ def read(text):
     country, colon, location = text.rpartition(": ")
     countries = [country] if country else [] if colon else ["BE"]
     keys = ("postal_code", "locality", "region", "country")
-    return [" ".join(filter(None, (place[key] for key in keys))) for place in places_of(location, countries)]
+    return [
+        " ".join(filter(None, (place[key] for key in keys)))
+        for place in places_of(location, countries)
+    ]
 
 
 def test_places_are_read_from_locations():
@@ -115,19 +162,29 @@ def test_uncertain_locations_have_no_places():
 
 
 def test_visitors_name_a_city_with_its_country_and_do_not_mean_a_namesake_of_a_region():
-    found = [cities_named(text) for text in ("gent belgium", "Halle Saale", "Paris Texas", "Flanders")]
+    found = [
+        cities_named(text) for text in ("gent belgium", "Halle Saale", "Paris Texas", "Flanders")
+    ]
     assert [[(city.name, city.country) for city in cities] for cities in found] == [
-        [("Gent", "BE")], [("Halle (Saale)", "DE")], [("Paris", "US")], [],
-    ]  # fmt: skip
+        [("Gent", "BE")],
+        [("Halle (Saale)", "DE")],
+        [("Paris", "US")],
+        [],
+    ]
 
 
 def test_places_have_the_coordinates_of_the_city():
     assert places_of("Gand", ["BE"]) == [
         {
-            "street": "", "postal_code": "", "locality": "Gand", "region": "", "country": "BE",
-            "latitude": "51.05", "longitude": "3.717",
+            "street": "",
+            "postal_code": "",
+            "locality": "Gand",
+            "region": "",
+            "country": "BE",
+            "latitude": "51.05",
+            "longitude": "3.717",
         }
-    ]  # fmt: skip
+    ]
 
 
 def test_every_format_names_the_same_cities():
@@ -157,7 +214,10 @@ def test_every_format_names_the_same_cities():
                 (f"{one} / {one}", ["BE"]),
             )
         ], one
-        assert places_of(f"{one} / {other}", ["BE"]) == single + places_of(other, ["BE"]), (one, other)
+        assert places_of(f"{one} / {other}", ["BE"]) == single + places_of(other, ["BE"]), (
+            one,
+            other,
+        )
         assert places_of(f"{one}straat / {other}", ["BE"]) == [], (one, other)
 
 

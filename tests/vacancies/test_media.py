@@ -1,4 +1,6 @@
-"""Access to uploaded files, for every viewer and every state of the vacancy, and their responses."""
+"""Access to uploaded files, for every viewer and every state of the
+vacancy, and their responses.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -36,7 +38,10 @@ STATES: dict[str, Any] = {
     "published": dict,
     "draft": lambda: {"status": "draft"},
     "scheduled": lambda: {"publish_from": timezone.now() + DAY},
-    "expired": lambda: {"publish_from": timezone.now() - 2 * DAY, "publish_until": timezone.now() - DAY},
+    "expired": lambda: {
+        "publish_from": timezone.now() - 2 * DAY,
+        "publish_until": timezone.now() - DAY,
+    },
     "unpublished": lambda: {"status": "unpublished"},
     "archived": lambda: {"status": "archived"},
     "internal": lambda: {"audience": "internal"},
@@ -45,7 +50,11 @@ STATES: dict[str, Any] = {
     "replaced": dict,
 }
 GONE = ("deleted", "replaced")
-CONDITIONS: tuple[dict[str, Any], ...] = ({}, {"HTTP_IF_NONE_MATCH": "*"}, {"HTTP_RANGE": "bytes=0-9"})
+CONDITIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"HTTP_IF_NONE_MATCH": "*"},
+    {"HTTP_RANGE": "bytes=0-9"},
+)
 
 
 def with_files(**values: Any) -> Vacancy:
@@ -65,14 +74,18 @@ def world(settings: Any) -> SimpleNamespace:
     """An account of each kind, with protected internal vacancies."""
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "authenticated", ["10.0.0.0/8"]
     own, other = make_brand("Own"), make_brand("Other")
-    rights = Permission.objects.filter(codename__in=("view_vacancy", "change_vacancy", "view_recruiter"))
+    rights = Permission.objects.filter(
+        codename__in=("view_vacancy", "change_vacancy", "view_recruiter")
+    )
     accounts = {"applicant": User.objects.create_user("applicant"), "insider": make_insider()}
     for name, brand in (("recruiter", own), ("recruiter of another brand", other)):
         accounts[name] = User.objects.create_user(name, is_staff=True)
         accounts[name].user_permissions.set(rights)
         brand.members.add(accounts[name])
     accounts["staff without rights"] = User.objects.create_user("guest", is_staff=True)
-    accounts["recruiter who left"] = User.objects.create_user("left", is_staff=True, is_active=False)
+    accounts["recruiter who left"] = User.objects.create_user(
+        "left", is_staff=True, is_active=False
+    )
     accounts["superuser"] = User.objects.create_superuser("root")
     return SimpleNamespace(brand=own, accounts=accounts)
 
@@ -97,7 +110,9 @@ def status(client: Client, address: str, **extra: Any) -> int:
 
 def reported(response: Any, name: str) -> tuple[Any, ...]:
     """Return what a client can observe in a response for the file `name`."""
-    text = body(response).replace(name.encode(), b"NAME").replace(name.split("/")[1].encode(), b"NAME")
+    text = (
+        body(response).replace(name.encode(), b"NAME").replace(name.split("/")[1].encode(), b"NAME")
+    )
     return response.status_code, text, dict(response.headers), sorted(response.cookies)
 
 
@@ -112,9 +127,15 @@ def may(viewer: str, state: str) -> bool:
 
 
 VIEWERS = (
-    "anonymous", "applicant", "insider", "recruiter of another brand", "recruiter", "staff without rights",
-    "recruiter who left", "superuser",
-)  # fmt: skip
+    "anonymous",
+    "applicant",
+    "insider",
+    "recruiter of another brand",
+    "recruiter",
+    "staff without rights",
+    "recruiter who left",
+    "superuser",
+)
 
 
 @pytest.mark.slow("every state and viewer")
@@ -148,7 +169,11 @@ def test_files_follow_the_internal_access_mode(world: SimpleNamespace, settings:
     name = with_files(audience="internal").image.name
     anybody, token = Client(), issue(user=world.accounts["insider"], lifetime=DAY)[1]
     bearer = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
-    modes = {"public": (200, 200, 200), "authenticated": (404, 404, 200), "network": (404, 200, 404)}
+    modes = {
+        "public": (200, 200, 200),
+        "authenticated": (404, 404, 200),
+        "network": (404, 200, 404),
+    }
     for mode, seen in modes.items():
         settings.INTERNAL_ACCESS = mode
         requested = (
@@ -176,9 +201,11 @@ def test_cross_origin_scripts_read_public_files_only(world: SimpleNamespace) -> 
             assert "origin" not in answer.get("Vary", "").lower()
             assert "ETag" in answer["Access-Control-Expose-Headers"]
         preflight = client.options(
-            f"/media/{name}", HTTP_ACCESS_CONTROL_REQUEST_METHOD="GET",
-            HTTP_ACCESS_CONTROL_REQUEST_HEADERS="if-none-match", **origin,
-        )  # fmt: skip
+            f"/media/{name}",
+            HTTP_ACCESS_CONTROL_REQUEST_METHOD="GET",
+            HTTP_ACCESS_CONTROL_REQUEST_HEADERS="if-none-match",
+            **origin,
+        )
         assert (preflight.status_code, preflight["Access-Control-Allow-Origin"]) == (200, "*")
     for name in files_of(hidden):
         for path in (f"/media/{name}", f"/media/{name}?preview={token_for(hidden.pk)}"):
@@ -220,7 +247,9 @@ def test_file_is_not_cached_beyond_its_publication(client: Client, at: Any) -> N
 # --- Previews ----------------------------------------------------------------------------------
 
 
-def test_preview_gives_access_to_files_for_a_day(client: Client, settings: Any, time_machine: Any) -> None:
+def test_preview_gives_access_to_files_for_a_day(
+    client: Client, settings: Any, time_machine: Any
+) -> None:
     settings.INTERNAL_ACCESS = "authenticated"
     head = make_recruiter("Head")
     head.image.save("a.png", ContentFile(encoded("PNG")))
@@ -238,7 +267,13 @@ def test_preview_gives_access_to_files_for_a_day(client: Client, settings: Any, 
         assert (response["X-Robots-Tag"], len(body(response)) > 0) == ("noindex", True)
         path = address.removeprefix("http://testserver").partition("?")[0]
         other = token_for(make_vacancy().pk)
-        for query in ("", f"?preview={other}", "?preview=wrong", f"?preview={token}x", "?preview=%00"):
+        for query in (
+            "",
+            f"?preview={other}",
+            "?preview=wrong",
+            f"?preview={token}x",
+            "?preview=%00",
+        ):
             assert client.get(path + query).status_code == 404
     time_machine.move_to(timezone.now() + timedelta(hours=25))
     for address in addresses:
@@ -256,7 +291,10 @@ def test_recruiter_and_brand_images_are_public_while_in_use(client: Client) -> N
         first = file.name
         assert status(client, f"/media/{first}") == 200
         file.save("b.png", ContentFile(encoded("PNG")))
-        assert (status(client, f"/media/{first}"), status(client, f"/media/{file.name}")) == (404, 200)
+        assert (status(client, f"/media/{first}"), status(client, f"/media/{file.name}")) == (
+            404,
+            200,
+        )
         setattr(owner, field, "")
         owner.save()
         assert status(client, f"/media/{file.name}") == 404
@@ -283,11 +321,13 @@ def test_copy_is_visible_to_viewers_of_its_image(world: SimpleNamespace) -> None
         preview = f"?preview={token_for(vacancy.pk)}"
         for client, query in [*product(clients, [""]), (clients[0], preview)]:
             image, copy = (
-                client.get(path + query) for path in (f"/media/{vacancy.image.name}", copy_of(vacancy))
+                client.get(path + query)
+                for path in (f"/media/{vacancy.image.name}", copy_of(vacancy))
             )
             body(image), body(copy)
             seen = [
-                (each.status_code, each["Cache-Control"], each.get("X-Robots-Tag")) for each in (image, copy)
+                (each.status_code, each["Cache-Control"], each.get("X-Robots-Tag"))
+                for each in (image, copy)
             ]
             assert seen[0] == seen[1], (state, query)
 
@@ -311,7 +351,10 @@ def test_copy_is_a_smaller_webp(client: Client, kind: str, mode: str) -> None:
             answer = client.get(copy_of(vacancy, width))
             with Image.open(BytesIO(body(answer))) as image:
                 assert (image.format, image.size) == ("WEBP", (width, height))
-            assert (answer["Content-Type"], answer["Cache-Control"]) == ("image/webp", "public, max-age=60")
+            assert (answer["Content-Type"], answer["Cache-Control"]) == (
+                "image/webp",
+                "public, max-age=60",
+            )
             assert answer["Cross-Origin-Resource-Policy"] == "cross-origin"
     assert picture(f"https://a.test/media/{vacancy.image.name}") == (
         1001,
@@ -319,16 +362,20 @@ def test_copy_is_a_smaller_webp(client: Client, kind: str, mode: str) -> None:
         ", ".join(
             f"https://a.test{path} {width}w"
             for path, width in (
-                (copy_of(vacancy), 480), (copy_of(vacancy, 960), 960), (f"/media/{vacancy.image.name}", 1001),
+                (copy_of(vacancy), 480),
+                (copy_of(vacancy, 960), 960),
+                (f"/media/{vacancy.image.name}", 1001),
             )
         ),
         f"https://a.test{copy_of(vacancy).removesuffix('480.webp')}1200.jpg",
         (1001, 333),
-    )  # fmt: skip
+    )
 
 
 def test_image_without_a_smaller_copy_is_shown_itself(client: Client, caplog: Any) -> None:
-    narrow, torn, broken = (with_image(encoded("JPEG", size=(size, 400))) for size in (480, 1000, 1000))
+    narrow, torn, broken = (
+        with_image(encoded("JPEG", size=(size, 400))) for size in (480, 1000, 1000)
+    )
     Path(torn.image.path).write_bytes(Path(torn.image.path).read_bytes()[:900])
     Path(broken.image.path).write_bytes(SVG)
     for vacancy in (narrow, torn, broken):
@@ -356,7 +403,8 @@ def test_image_without_a_smaller_copy_is_shown_itself(client: Client, caplog: An
         "/media/brands/a.480.webp",
     ):
         assert client.get(path).status_code == 404, path
-    assert {path.suffix for path in Path(torn.image.path).parent.iterdir()} == {".jpg"}  # nothing half done
+    # Nothing half done.
+    assert {path.suffix for path in Path(torn.image.path).parent.iterdir()} == {".jpg"}
 
 
 def test_copy_is_made_by_several_requests_at_once(client: Client, settings: Any) -> None:
@@ -376,7 +424,9 @@ def test_every_kind_that_may_be_uploaded_has_one_type() -> None:
     assert set(TYPES) == {f".{ending}" for ending in ENDINGS} | set(IMAGE_ENDINGS)
 
 
-def test_content_type_is_by_extension_and_the_file_name_by_title(client: Client, settings: Any) -> None:
+def test_content_type_is_by_extension_and_the_file_name_by_title(
+    client: Client, settings: Any
+) -> None:
     """Also for files that were stored before the validators existed."""
     binary, folder = "application/octet-stream", Path(settings.MEDIA_ROOT) / "attachments"
     folder.mkdir(parents=True)
@@ -385,9 +435,13 @@ def test_content_type_is_by_extension_and_the_file_name_by_title(client: Client,
         ("a.pdf", "Profile.pdf"): ("application/pdf", 'attachment; filename="Profile.pdf"'),
         ("a.pdf", "Profile"): ("application/pdf", 'attachment; filename="Profile.pdf"'),
         ("a.PDF", "é.pdf"): ("application/pdf", "attachment; filename*=utf-8''%C3%A9.pdf"),
-        ("a.txt", 'a"b\\c/d.txt'): ("text/plain; charset=utf-8", 'attachment; filename="a_b_c_d.txt"'),
+        ("a.txt", 'a"b\\c/d.txt'): (
+            "text/plain; charset=utf-8",
+            'attachment; filename="a_b_c_d.txt"',
+        ),
         ("a.pdf", "x\r\nSet-Cookie: a=b"): (
-            "application/pdf", 'attachment; filename="x__Set-Cookie: a=b.pdf"',
+            "application/pdf",
+            'attachment; filename="x__Set-Cookie: a=b.pdf"',
         ),
         ("a.pdf", "cv\u202efdp.exe"): ("application/pdf", 'attachment; filename="cv_fdp.exe.pdf"'),
         ("a.pdf", ".."): ("application/pdf", "attachment"),
@@ -395,7 +449,7 @@ def test_content_type_is_by_extension_and_the_file_name_by_title(client: Client,
         ("a.html", "a.html"): (binary, 'attachment; filename="a.html"'),
         ("a.svg", "a.svg"): (binary, 'attachment; filename="a.svg"'),
         ("a", "a"): (binary, 'attachment; filename="a"'),
-    }  # fmt: skip
+    }
     for stored, title in expected:
         name = f"attachments/{stored}"
         (folder / stored).write_bytes(b"<script>")
@@ -416,7 +470,11 @@ def test_range_head_and_conditional_requests(client: Client) -> None:
     assert "Content-Encoding" not in whole
 
     part = client.get(path, HTTP_RANGE="bytes=5-9")
-    assert (part.status_code, body(part), part["Content-Range"]) == (206, PDF[5:10], f"bytes 5-9/{len(PDF)}")
+    assert (part.status_code, body(part), part["Content-Range"]) == (
+        206,
+        PDF[5:10],
+        f"bytes 5-9/{len(PDF)}",
+    )
     beyond = client.get(path, HTTP_RANGE="bytes=99999-")
     assert (beyond.status_code, beyond["Content-Range"]) == (416, f"bytes */{len(PDF)}")
     for odd in ("bytes=x", "lines=1-2", "bytes=0-1,5-6", "bytes=²-3", "bytes=" + "9" * 5000):
@@ -445,7 +503,10 @@ def test_nginx_sends_the_content(client: Client, settings: Any) -> None:
     assert direct["Cache-Control"] == "public, max-age=60"
     file = Path(vacancy.image.path).stat()
     assert direct["ETag"] == f'"{int(file.st_mtime):x}-{file.st_size:x}"'  # as nginx makes it
-    assert client.get(f"/media/{vacancy.image.name}", HTTP_IF_NONE_MATCH=direct["ETag"]).status_code == 304
+    assert (
+        client.get(f"/media/{vacancy.image.name}", HTTP_IF_NONE_MATCH=direct["ETag"]).status_code
+        == 304
+    )
 
     Attachment.objects.update(file="attachments/é ?%.pdf")
     (Path(settings.MEDIA_ROOT) / "attachments/é ?%.pdf").write_bytes(PDF)
@@ -457,10 +518,22 @@ def test_nginx_sends_the_content(client: Client, settings: Any) -> None:
 
 
 INVALID = (
-    "x", "vacancies", "vacancies/", "vacancies/%00", "vacancies/../settings.py", "../manage.py",
-    "vacancies/%2e%2e/%2e%2e/db.sqlite3", "vacancies//etc/passwd", "/etc/passwd", "vacancies/a/b.png",
-    "vacancies/" + "a" * 3000, "vacancies/%ff%fe", "brands/%00.png", "recruiters/'--.png", "static/a.css",
-)  # fmt: skip
+    "x",
+    "vacancies",
+    "vacancies/",
+    "vacancies/%00",
+    "vacancies/../settings.py",
+    "../manage.py",
+    "vacancies/%2e%2e/%2e%2e/db.sqlite3",
+    "vacancies//etc/passwd",
+    "/etc/passwd",
+    "vacancies/a/b.png",
+    "vacancies/" + "a" * 3000,
+    "vacancies/%ff%fe",
+    "brands/%00.png",
+    "recruiters/'--.png",
+    "static/a.css",
+)
 
 
 def test_invalid_paths_are_not_found(client: Client) -> None:

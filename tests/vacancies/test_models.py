@@ -26,7 +26,9 @@ def test_database_refuses_invalid_rows(at):
         partial(make_vacancy, publish_from=at, publish_until=at),
         attach,  # no file
         partial(attach, file="a.pdf", url="https://example.org/a.pdf"),  # two
-        partial(VacancyOption.objects.create, vacancy=vacancy, option=make_option("regions", "Ghent")),
+        partial(
+            VacancyOption.objects.create, vacancy=vacancy, option=make_option("regions", "Ghent")
+        ),
     ):
         with pytest.raises(IntegrityError), transaction.atomic():
             write()
@@ -35,7 +37,12 @@ def test_database_refuses_invalid_rows(at):
 def test_rows_in_use_cannot_be_deleted():
     vacancy = make_vacancy(options={"regions": ["Ghent"]}, recruiters=("Bo",))
 
-    for used in (make_brand(), vacancy.head_recruiter, make_recruiter("Bo"), make_option("regions", "Ghent")):
+    for used in (
+        make_brand(),
+        vacancy.head_recruiter,
+        make_recruiter("Bo"),
+        make_option("regions", "Ghent"),
+    ):
         with pytest.raises(ProtectedError):
             used.delete()
 

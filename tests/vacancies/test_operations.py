@@ -154,7 +154,10 @@ def test_extend_never_shortens(state, day, refused_for):
 def test_publishing_requires_a_head_recruiter_brand_and_description():
     bare = make_one("draft", description="")
     Vacancy.objects.update(head_recruiter=None, brand=None)
-    for decide, more in ((publication.schedule, {"publish_from": NOW + DAY}), (publication.publish, {})):
+    for decide, more in (
+        (publication.schedule, {"publish_from": NOW + DAY}),
+        (publication.publish, {}),
+    ):
         ready = make_one("unpublished")
         outcome = decide(vacancies=ALL().filter(pk__in=[bare.pk, ready.pk]), at=NOW, **more)
         assert outcome.done == [ready.pk]
@@ -197,7 +200,9 @@ def test_publication_action_does_not_change_texts():
 
     [after] = rows()
     assert after == before | {"status": "published", "publish_from": NOW, "updated_at": NOW}
-    assert vacancy.pk in Vacancy.objects.filter(search_text__contains="creme").values_list("pk", flat=True)
+    assert vacancy.pk in Vacancy.objects.filter(search_text__contains="creme").values_list(
+        "pk", flat=True
+    )
 
 
 # --- duplicate ---
@@ -206,9 +211,15 @@ def test_publication_action_does_not_change_texts():
 def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
     options = {"regions": ["Ghent", "Antwerp"], "functiongroup": ["Care"]}
     vacancy = make_one(
-        "published", options=options, recruiters=("Zoë", "Bob"), image="vacancies/a.png", audience="internal"
+        "published",
+        options=options,
+        recruiters=("Zoë", "Bob"),
+        image="vacancies/a.png",
+        audience="internal",
     )
-    Attachment.objects.create(vacancy=vacancy, name="b.pdf", url="https://acme.test/b.pdf", position=2)
+    Attachment.objects.create(
+        vacancy=vacancy, name="b.pdf", url="https://acme.test/b.pdf", position=2
+    )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/a.pdf", position=1)
     before = read_content(vacancy)
 
@@ -219,7 +230,11 @@ def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
     assert read_content(vacancy) == before
     assert (copy.created_at, copy.updated_at) == (NOW, NOW)
     [version] = Version.objects.all()
-    assert (version.vacancy_id, version.change, version.author) == (copy.pk, Change.DUPLICATED, anna)
+    assert (version.vacancy_id, version.change, version.author) == (
+        copy.pk,
+        Change.DUPLICATED,
+        anna,
+    )
     assert content_at(version) == read_content(copy)
     vacancy = make_vacancy(title="x" * 300)
     assert publication.duplicate(vacancy=vacancy, at=NOW).title == f"Copy of {'x' * 292}"
@@ -230,16 +245,25 @@ def test_duplicate_is_a_draft_with_everything_but_the_dates(anna):
 
 def test_restore_changes_content_but_not_publication(anna):
     vacancy = make_one(
-        "published", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Zoë", "Bob"), is_hot=True
+        "published",
+        options={"regions": ["Ghent", "Antwerp"]},
+        recruiters=("Zoë", "Bob"),
+        is_hot=True,
     )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     version = record(vacancy, Change.CREATED, author=anna, at=NOW)
     then = read_content(vacancy)
     other = make_recruiter("Other head")
     Vacancy.objects.update(
-        title="New", description="<p>New</p>", is_hot=False, brand=make_brand("Other"), head_recruiter=other,
-        status="unpublished", publish_until=None, audience="both",
-    )  # fmt: skip
+        title="New",
+        description="<p>New</p>",
+        is_hot=False,
+        brand=make_brand("Other"),
+        head_recruiter=other,
+        status="unpublished",
+        publish_until=None,
+        audience="both",
+    )
     vacancy.choices.all().delete()
     VacancyOption.objects.create(vacancy=vacancy, option=make_option("types", "Nurse"))
     vacancy.recruiter_links.all().delete()
@@ -250,12 +274,18 @@ def test_restore_changes_content_but_not_publication(anna):
     done = restore(version, author=anna, at=NOW + HOUR)
     brought, gone = done.vacancy, done.plan.missing
 
-    kept = {name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")}
+    kept = {
+        name: now[name] for name in ("status", "publish_from", "publish_until", "audience", "brand")
+    }
     assert (read_content(brought), gone) == (then | kept, [])
     brought.refresh_from_db()
     assert brought.updated_at == NOW + HOUR
-    assert brought.pk in Vacancy.objects.filter(search_text__contains="text").values_list("pk", flat=True)
-    assert brought.pk not in Vacancy.objects.filter(search_text__contains="new").values_list("pk", flat=True)
+    assert brought.pk in Vacancy.objects.filter(search_text__contains="text").values_list(
+        "pk", flat=True
+    )
+    assert brought.pk not in Vacancy.objects.filter(search_text__contains="new").values_list(
+        "pk", flat=True
+    )
     found = Version.objects.order_by("pk").values_list("change", "author")
     assert list(found) == [("created", anna.pk), ("found", None), ("restored", anna.pk)]
     # What was found is on record too, so the way back has a way back.
@@ -265,9 +295,13 @@ def test_restore_changes_content_but_not_publication(anna):
 
 def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, anna):
     vacancy = make_one(
-        "published", brand=make_brand("Gone brand"), head_recruiter=make_recruiter("Gone head"),
-        options={"regions": ["Ghent", "Gone", "Antwerp"]}, recruiters=("Zoë", "Gone too"), audience="both",
-    )  # fmt: skip
+        "published",
+        brand=make_brand("Gone brand"),
+        head_recruiter=make_recruiter("Gone head"),
+        options={"regions": ["Ghent", "Gone", "Antwerp"]},
+        recruiters=("Zoë", "Gone too"),
+        audience="both",
+    )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     pk, then = vacancy.pk, read_content(vacancy)
     version = record(vacancy, Change.DELETED, author=anna, at=NOW)
@@ -284,9 +318,14 @@ def test_deleted_vacancy_is_restored_as_a_draft_without_missing_rows(client, ann
     assert (brought.pk, brought.created_at) == (pk, NOW)
     assert sorted(gone) == ["Gone", "Gone brand", "Gone head", "Gone too"]
     assert read_content(brought) == then | {
-        "status": "draft", "publish_from": None, "publish_until": None, "brand": None, "head_recruiter": None,
-        "regions": [then["regions"][0], then["regions"][2]], "recruiters": then["recruiters"][:1],
-    }  # fmt: skip
+        "status": "draft",
+        "publish_from": None,
+        "publish_until": None,
+        "brand": None,
+        "head_recruiter": None,
+        "regions": [then["regions"][0], then["regions"][2]],
+        "recruiters": then["recruiters"][:1],
+    }
     assert client.get(f"/v1/vacancies/{pk}").status_code == 404
 
     Vacancy.objects.update(brand=make_brand(), head_recruiter=make_recruiter())
@@ -316,7 +355,11 @@ def test_merge_keeps_the_position_of_the_merged_options():
     assert labels(two_others) == ["Antwerp", "Ghent", "Leuven"]
     assert labels(both) == ["Leuven", "Ghent"]
     assert labels(already) == ["Ghent"]
-    assert sorted(FilterOption.objects.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
+    assert sorted(FilterOption.objects.values_list("label", flat=True)) == [
+        "Antwerp",
+        "Ghent",
+        "Leuven",
+    ]
     only_other.refresh_from_db()
     already.refresh_from_db()
     assert (only_other.updated_at, already.updated_at) == (NOW, NOW - DAY)

@@ -1,4 +1,5 @@
-"""Concurrent writes: a decision reads its data after taking the lock, or checks it again when it writes.
+"""Concurrent writes: a decision reads its data after taking the lock, or checks it again when it
+writes.
 
 Most tests define the point at which the other writer acts, so that they are deterministic.
 """
@@ -30,7 +31,15 @@ from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.sources import FormRow, SourceRow
 from vacancies.history.versions import replay
-from vacancies.models import Brand, Change, FilterOption, Vacancy, VacancyOption, VacancyStatus, Version
+from vacancies.models import (
+    Brand,
+    Change,
+    FilterOption,
+    Vacancy,
+    VacancyOption,
+    VacancyStatus,
+    Version,
+)
 from vacancies.operations import options, publication
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
@@ -69,13 +78,17 @@ def step_in(monkeypatch: Any, owner: Any, name: str, act: Callable[[], Any]) -> 
 
 @pytest.mark.parametrize("_", REPEATS)
 def test_concurrent_brands_of_one_name_give_one_form_error(pair: list[Client], _: int) -> None:
-    add = partial(Client.post, path="/admin/vacancies/brand/add/", data={"name": "Acme", "description": ""})
+    add = partial(
+        Client.post, path="/admin/vacancies/brand/add/", data={"name": "Acme", "description": ""}
+    )
 
     answers = at_once(*(partial(add, client) for client in pair))
 
     assert sorted(answer.status_code for answer in answers) == [200, 302]
     reported = next(answer for answer in answers if answer.status_code == 200)
-    assert reported.context["adminform"].form.errors == {"name": ["Brand with this Name already exists."]}
+    assert reported.context["adminform"].form.errors == {
+        "name": ["Brand with this Name already exists."]
+    }
     assert list(reported.context["messages"]) == []
     assert list(Brand.objects.values_list("name", flat=True)) == ["Acme"]
 
@@ -132,7 +145,9 @@ def test_vacancy_deleted_by_two_is_recorded_once(pair: list[Client], _: int) -> 
 
     # The second one waits for the first one, or finds no vacancy any more.
     assert sorted(answer.status_code for answer in answers) in ([302, 302], [302, 404])
-    changes = Version.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("change", flat=True)
+    changes = (
+        Version.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("change", flat=True)
+    )
     assert list(changes) == [Change.EXTERNAL, Change.DELETED]
 
 
@@ -141,7 +156,9 @@ def test_vacancy_deleted_by_two_is_recorded_once(pair: list[Client], _: int) -> 
 
 @pytest.mark.parametrize("_", REPEATS)
 def test_opposite_merges_leave_one_option(_: int) -> None:
-    vacancies = [make_vacancy(options={"regions": [label]}) for label in ("Gent", "Ghent", "Gent", "Ghent")]
+    vacancies = [
+        make_vacancy(options={"regions": [label]}) for label in ("Gent", "Ghent", "Gent", "Ghent")
+    ]
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
 
     outcomes = at_once(
@@ -153,14 +170,18 @@ def test_opposite_merges_leave_one_option(_: int) -> None:
     left = FilterOption.objects.get()
     refused = next(outcome for outcome in outcomes if isinstance(outcome, ValidationError))
     other = ghent if left == gent else gent
-    assert refused.messages == [f"“{other}” was deleted or merged in the meantime. Nothing was changed."]
+    assert refused.messages == [
+        f"“{other}” was deleted or merged in the meantime. Nothing was changed."
+    ]
     links = VacancyOption.objects.order_by("vacancy").values_list("vacancy", "option")
     assert list(links) == [(vacancy.pk, left.pk) for vacancy in vacancies]
 
 
 @on_postgresql
 def test_option_dropped_while_it_is_merged_leaves_the_other() -> None:
-    """A recruiter removes "Ghent" from a vacancy with "Gent" and "Ghent". Merging the two leaves "Ghent"."""
+    """A recruiter removes "Ghent" from a vacancy with "Gent" and "Ghent".
+    Merging the two leaves "Ghent".
+    """
     vacancy = make_vacancy(options={"regions": ["Gent", "Ghent"]})
     gent, ghent = make_option("regions", "Gent"), make_option("regions", "Ghent")
     with ExitStack() as stack, transaction.atomic():
@@ -189,7 +210,10 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
     copied = copy.title, [choice.option.label for choice in copy.choices.select_related("option")]
     assert copied == ("Copy of Nurse", ["Ghent"])
     vacancy.refresh_from_db()
-    assert (vacancy.title, [choice.option for choice in vacancy.choices.all()]) == ("Cook", [antwerp])
+    assert (vacancy.title, [choice.option for choice in vacancy.choices.all()]) == (
+        "Cook",
+        [antwerp],
+    )
 
 
 # --- imports -----------------------------------------------------------------------------------
@@ -219,7 +243,10 @@ def test_import_keeps_a_concurrently_chosen_publish_from(monkeypatch: Any) -> No
     importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
 
     assert importer.report.moved == 0
-    assert dict(Vacancy.objects.values_list("pk", "publish_from")) == {older.pk: chosen, newer.pk: NOW}
+    assert dict(Vacancy.objects.values_list("pk", "publish_from")) == {
+        older.pk: chosen,
+        newer.pk: NOW,
+    }
 
 
 def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> None:
@@ -237,7 +264,10 @@ def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> N
 
     assert (importer.report.failed, importer.report.created) == ([], 2)
     regions = VacancyOption.objects.filter(option__filter=ghent.filter).order_by("vacancy")
-    assert list(regions.values_list("vacancy", "option__label")) == [(1001, "Ghent"), (1002, "Gent")]
+    assert list(regions.values_list("vacancy", "option__label")) == [
+        (1001, "Ghent"),
+        (1002, "Gent"),
+    ]
 
 
 @on_postgresql

@@ -42,12 +42,18 @@ def _stopped(time_machine: Any) -> None:
 
 def make_full(state: str, **values: Any) -> Vacancy:
     """A vacancy with a value for every key of an item, and its own form."""
-    form = forms.create(name="Own", language="nl", structure=[section(text_field("boots"), title="Yard")])
+    form = forms.create(
+        name="Own", language="nl", structure=[section(text_field("boots"), title="Yard")]
+    )
     vacancy = make_vacancy(
-        title="Secret nurse", form=form, image_url="https://images.acme.test/a.png", video="https://acme.test/v",
-        options={"regions": ["Ghent", "Antwerp"], "functiongroup": ["Care"]}, recruiters=("Zoë",),
+        title="Secret nurse",
+        form=form,
+        image_url="https://images.acme.test/a.png",
+        video="https://acme.test/v",
+        options={"regions": ["Ghent", "Antwerp"], "functiongroup": ["Care"]},
+        recruiters=("Zoë",),
         **STATES[state] | values,
-    )  # fmt: skip
+    )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     return vacancy
 
@@ -64,7 +70,10 @@ def api(vacancy: Any, suffix: str = "") -> str:
 
 ACCESS = ("public", "authenticated", "network")
 CASES = {
-    *((*pair, access) for pair, access in zip(product(STATES, ("public", "internal")), cycle(ACCESS))),
+    *(
+        (*pair, access)
+        for pair, access in zip(product(STATES, ("public", "internal")), cycle(ACCESS))
+    ),
     *product(["published"], ["internal"], ACCESS),
 }
 
@@ -73,7 +82,9 @@ CASES = {
 def test_only_the_preview_link_opens_an_unpublished_vacancy(client: Client, settings: Any) -> None:
     vacancy = make_full("published")
     token = token_for(vacancy.pk)
-    lists = [f"/v1/{end}" for end in ("vacancies", "vacancies/hot", "vacancies/hot/internal", "filters")]
+    lists = [
+        f"/v1/{end}" for end in ("vacancies", "vacancies/hot", "vacancies/hot/internal", "filters")
+    ]
     lists.append("/v0.1/vacancies")
     for case in sorted(CASES):
         state, audience, settings.INTERNAL_ACCESS = case
@@ -98,10 +109,14 @@ def test_only_the_preview_link_opens_an_unpublished_vacancy(client: Client, sett
             assert seen == expected, (case, address)
             assert is_public or b"Secret nurse" not in with_token.content, (case, address)
             assert b"preview" not in with_token.content, (case, address)  # nor in its links
-        assert client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"] == is_public, case
+        assert (
+            client.get("/v1/vacancies", {"preview": token}).json()["meta"]["total"] == is_public
+        ), case
 
 
-@pytest.mark.parametrize("state", [state for state in STATES if state not in ("published", "expired")])
+@pytest.mark.parametrize(
+    "state", [state for state in STATES if state not in ("published", "expired")]
+)
 def test_preview_equals_the_published_item(client: Client, state: str) -> None:
     vacancy = make_full(state)
     query = {"preview": token_for(vacancy.pk)}
@@ -124,7 +139,9 @@ def test_preview_equals_the_published_item(client: Client, state: str) -> None:
             assert preview.headers.get(name) == after.headers.get(name), (suffix, name)
 
 
-def test_preview_names_the_address_for_applications_only_if_published(client: Client, settings: Any) -> None:
+def test_preview_names_the_address_for_applications_only_if_published(
+    client: Client, settings: Any
+) -> None:
     mail = text_field("mail", type="email", role="email", required=True)
     vacancy = make_vacancy(form=forms.create(name="Own", structure=[section(mail)]))
     named = []
@@ -158,14 +175,20 @@ def test_preview_response_is_not_cached(client: Client) -> None:
     query = {"preview": token_for(vacancy.pk)}
     for state, suffix in product(("draft", "published"), SUFFIXES):
         bring(vacancy, state)
-        response = client.get(api(vacancy, suffix), query, headers={"Origin": "https://elsewhere.test"})
+        response = client.get(
+            api(vacancy, suffix), query, headers={"Origin": "https://elsewhere.test"}
+        )
 
         assert response["Cache-Control"] == "private, no-store"
         assert response["X-Robots-Tag"] == "noindex"
         for name in ("ETag", "Last-Modified", "Access-Control-Allow-Origin"):
             assert not response.has_header(name), (state, suffix, name)
         head = client.head(f"{api(vacancy, suffix)}?preview={query['preview']}")
-        assert (head.status_code, head.content, head["Cache-Control"]) == (200, b"", "private, no-store")
+        assert (head.status_code, head.content, head["Cache-Control"]) == (
+            200,
+            b"",
+            "private, no-store",
+        )
         assert head["Content-Length"] == str(len(response.content))
         assert not head.has_header("ETag")
         wrong = client.get(api(vacancy, suffix), {"preview": "wrong"})
@@ -210,7 +233,9 @@ def test_preview_link_expires_after_a_day(client: Client, time_machine: Any) -> 
         expected = 200 if is_open else 404
         assert opened_by(token) == (vacancy.pk if is_open else None), later
         for suffix in SUFFIXES:
-            assert client.get(api(vacancy, suffix), {"preview": token}).status_code == expected, later
+            assert client.get(api(vacancy, suffix), {"preview": token}).status_code == expected, (
+                later
+            )
         page = client.get(f"/preview/{token}")
         assert (page.status_code, b"Secret nurse" in page.content) == (expected, is_open), later
 
@@ -260,10 +285,17 @@ def test_preview_page_escapes_plain_texts(client: Client) -> None:
     hostile = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
     head = make_recruiter(hostile, function=hostile)
     vacancy = make_vacancy(
-        title=hostile, location=hostile, head_recruiter=head, brand=make_brand(hostile),
-        recruiters=(hostile,), options={"regions": [hostile]}, reference=hostile, pay_note=hostile,
-        places=({"street": hostile, "locality": hostile, "country": "BE"},), **STATES["draft"],
-    )  # fmt: skip
+        title=hostile,
+        location=hostile,
+        head_recruiter=head,
+        brand=make_brand(hostile),
+        recruiters=(hostile,),
+        options={"regions": [hostile]},
+        reference=hostile,
+        pay_note=hostile,
+        places=({"street": hostile, "locality": hostile, "country": "BE"},),
+        **STATES["draft"],
+    )
     Attachment.objects.create(vacancy=vacancy, name=hostile, url="https://acme.test/a.pdf")
 
     html = client.get(f"/preview/{token_for(vacancy.pk)}").content.decode()
@@ -293,7 +325,10 @@ def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: A
     vacancy = make_full("published")
     absent = client.get(f"/vacancies/{10**9}").content
     audiences = ("public", "internal", "both")
-    cases = [*product(STATES, audiences, ["public"]), *product(["published"], audiences, ["authenticated"])]
+    cases = [
+        *product(STATES, audiences, ["public"]),
+        *product(["published"], audiences, ["authenticated"]),
+    ]
     seen = []
     for case in cases:
         state, audience, settings.INTERNAL_ACCESS = case
@@ -360,7 +395,9 @@ def test_page_is_for_applicants_and_its_bar_for_recruiters(client: Client) -> No
     assert '<a class="apply" href="https://apply.acme.test/?a=1&amp;b=2"' in client.get(page).text
 
 
-def test_page_shows_texts_as_they_were_sanitised_when_written(client: Client, monkeypatch: Any) -> None:
+def test_page_shows_texts_as_they_were_sanitised_when_written(
+    client: Client, monkeypatch: Any
+) -> None:
     """To sanitise long texts in each request would take seconds."""
     vacancy = make_vacancy(description="<p>a</p>", short_description="<p>b</p>")
     monkeypatch.setattr(html, "_CLEANER", None)
@@ -375,23 +412,40 @@ def test_page_shows_texts_as_they_were_sanitised_when_written(client: Client, mo
 def facts_of(page: str) -> dict[str, list[str]]:
     """Return the facts that the page lists: their texts by label."""
     rows = re.findall(r"<dt>(.*?)</dt>(.*?)</div>", page, re.DOTALL)
-    return {label: [unescape(text) for text in re.findall("<dd>(.*?)</dd>", texts)] for label, texts in rows}
+    return {
+        label: [unescape(text) for text in re.findall("<dd>(.*?)</dd>", texts)]
+        for label, texts in rows
+    }
 
 
 def test_page_shows_facts_in_the_language_of_the_reader(client: Client) -> None:
     vacancy = make_vacancy(
-        title="Infirmier", language="fr", reference="R-7", work_place="hybrid",
-        options={"types": ["Full-time"]}, pay_min=3100, pay_max="4250.50", pay_currency="EUR",
-        pay_period="month", pay_note="Gross, committee 330",
-        publish_from=NOW - DAY, publish_until=datetime(2026, 4, 1, tzinfo=UTC),
+        title="Infirmier",
+        language="fr",
+        reference="R-7",
+        work_place="hybrid",
+        options={"types": ["Full-time"]},
+        pay_min=3100,
+        pay_max="4250.50",
+        pay_currency="EUR",
+        pay_period="month",
+        pay_note="Gross, committee 330",
+        publish_from=NOW - DAY,
+        publish_until=datetime(2026, 4, 1, tzinfo=UTC),
         places=(
-            {"street": "Kaai 1", "postal_code": "2000", "locality": "Antwerp", "country": "BE",
-             "latitude": 51, "longitude": 4},
+            {
+                "street": "Kaai 1",
+                "postal_code": "2000",
+                "locality": "Antwerp",
+                "country": "BE",
+                "latitude": 51,
+                "longitude": 4,
+            },
             {"locality": "Lille", "region": "Nord", "country": "FR"},
             {"kind": "applicant", "country": "DE"},
             {"kind": "applicant", "country": "NL"},
         ),
-    )  # fmt: skip
+    )
     address = f"/vacancies/{vacancy.pk}"
 
     page = client.get(address, headers={"accept-language": "nl"}).text

@@ -33,7 +33,9 @@ def vacancies(at):
 def stored():
     """The places of vacancies, and the employment types of options."""
     places = list(
-        Place.objects.order_by("vacancy", "position").values_list("vacancy", "kind", "locality", "country")
+        Place.objects.order_by("vacancy", "position").values_list(
+            "vacancy", "kind", "locality", "country"
+        )
     )
     return places, dict(FilterOption.objects.values_list("label", "employment_type"))
 
@@ -51,19 +53,31 @@ LINES = [
 def test_facts_are_proposed_and_written(vacancies, at):
     before = stored()
     what = "places of 3 vacancies and employment types of 1 options"
-    assert run("propose_facts", "--country", "be", "--dry-run") == (0, f"Would write {what}.", LINES)
+    assert run("propose_facts", "--country", "be", "--dry-run") == (
+        0,
+        f"Would write {what}.",
+        LINES,
+    )
     assert stored() == before
 
     assert run("propose_facts", "--country", "be", "--yes") == (0, f"Wrote {what}.", LINES)
     assert stored() == (
-        sorted([
-            *FILLED, (1, "site", "Antwerp", "BE"), (2, "site", "Antwerp", "BE"), (3, "site", "Gent", "BE"),
-            (3, "site", "Brugge", "BE"),
-        ], key=lambda row: row[0]),
+        sorted(
+            [
+                *FILLED,
+                (1, "site", "Antwerp", "BE"),
+                (2, "site", "Antwerp", "BE"),
+                (3, "site", "Gent", "BE"),
+                (3, "site", "Brugge", "BE"),
+            ],
+            key=lambda row: row[0],
+        ),
         {"Full Time": "FULL_TIME", "Shifts": "", "Freelance": "OTHER"},
-    )  # fmt: skip
+    )
     assert Place.objects.get(vacancy=1).address["latitude"] == Decimal("51.22")
-    assert Version.objects.filter(vacancy=1).latest("pk").content["places"][0]["locality"] == "Antwerp"
+    assert (
+        Version.objects.filter(vacancy=1).latest("pk").content["places"][0]["locality"] == "Antwerp"
+    )
     assert Vacancy.objects.get(pk=1).updated_at == at
 
 
@@ -71,10 +85,20 @@ def test_json_has_every_proposal(vacancies):
     code, output, lines = run("propose_facts", "--country", "BE", "--dry-run", "--format", "json")
     found = json.loads(output)
     assert (code, lines) == (0, [])
-    assert found["locations"][2] == {"location": "Various", "places": [], "vacancies": 1, "waiting": 0}
+    assert found["locations"][2] == {
+        "location": "Various",
+        "places": [],
+        "vacancies": 1,
+        "waiting": 0,
+    }
     assert [place["locality"] for place in found["locations"][1]["places"]] == ["Gent", "Brugge"]
     assert found["options"] == [
-        {"filter": "work_regimes", "label": "Full Time", "employment_type": "FULL_TIME", "vacancies": 7}
+        {
+            "filter": "work_regimes",
+            "label": "Full Time",
+            "employment_type": "FULL_TIME",
+            "vacancies": 7,
+        }
     ]
     assert found["written"] == {"vacancies": 0, "languages": 0, "options": 0, "skipped": 0}
 
@@ -100,7 +124,10 @@ def test_a_terminal_is_asked(vacancies, monkeypatch, answer, summary):
     ("words", "message"),
     [
         ((), "There is no terminal for the confirmation: pass --dry-run or --yes."),
-        (("--format", "json"), "There is no terminal for the confirmation: pass --dry-run or --yes."),
+        (
+            ("--format", "json"),
+            "There is no terminal for the confirmation: pass --dry-run or --yes.",
+        ),
         (
             ("--country", "xx", "--yes"),
             "--country XX: there is no file of its cities, only of BE, DE, FR, LU, NL, US.",
@@ -141,10 +168,13 @@ def test_languages_are_proposed_and_written(at):
 
     what = "places of 0 vacancies, languages of 1 and employment types of 0 options"
     assert (code, summary, lines) == (
-        0, f"Wrote {what}.",
-        ["     1  texts of 1 -> German",
-         "     1  public vacancies are left out, because a change of them needs approval"],
-    )  # fmt: skip
+        0,
+        f"Wrote {what}.",
+        [
+            "     1  texts of 1 -> German",
+            "     1  public vacancies are left out, because a change of them needs approval",
+        ],
+    )
     languages = dict(Vacancy.objects.values_list("pk", "language"))
     assert languages == {1: "de", 2: "nl", 3: "", 4: ""}
     assert Vacancy.objects.get(pk=1).updated_at == at

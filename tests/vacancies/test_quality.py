@@ -32,19 +32,28 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no facts": ({}, [f"{GOOGLE}a place"]),
     "no facts, internal": ({"audience": "internal", "options": UNTYPED}, []),
     "option without a type": ({"places": (LILLE,), "options": UNTYPED}, [NO_TYPE]),
-    "one of two options has a type": ({"places": (LILLE,), "options": {"types": ["Night", "Full-time"]}}, []),
+    "one of two options has a type": (
+        {"places": (LILLE,), "options": {"types": ["Night", "Full-time"]}},
+        [],
+    ),
     "remote": ({"work_place": "remote"}, [NO_COUNTRY]),
     "remote with a place": ({"work_place": "remote", "places": (LILLE,)}, [NO_COUNTRY]),
     "remote, with a country": ({"work_place": "remote", "places": (BELGIUM,), **PAY}, []),
-    "hybrid with a country": ({"work_place": "hybrid", "places": (BELGIUM,), **PAY}, [f"{GOOGLE}a place"]),
+    "hybrid with a country": (
+        {"work_place": "hybrid", "places": (BELGIUM,), **PAY},
+        [f"{GOOGLE}a place"],
+    ),
     "no text": ({"description": "", "places": (LILLE,)}, []),
-    "no text, no place": ({"description": "", "audience": "both"}, [f"{GOOGLE}a description, a place"]),
+    "no text, no place": (
+        {"description": "", "audience": "both"},
+        [f"{GOOGLE}a description, a place"],
+    ),
     "text in the offer": ({"description": "", "offer": "<p>x</p>", "places": (LILLE,)}, []),
     "no pay": ({"places": (LILLE, GHENT)}, [NO_PAY]),
     "no pay, internal and remote": ({"audience": "internal", "places": (BELGIUM,)}, [NO_PAY]),
     "a note instead of pay": ({"places": (GHENT,), "pay_note": "Good pay"}, [NO_PAY]),
     "pay that is not public": ({"places": (GHENT,), "is_pay_public": False, **PAY}, []),
-}  # fmt: skip
+}
 
 
 def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> None:
@@ -64,7 +73,8 @@ def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> No
         title: texts for title, (_, texts) in CASES.items()
     }
     listed = {
-        code: set(filter_by_warning(vacancies, code, at=at).values_list("title", flat=True)) for code in CODES
+        code: set(filter_by_warning(vacancies, code, at=at).values_list("title", flat=True))
+        for code in CODES
     }
     assert listed == {code: {title for title in found if code in found[title]} for code in CODES}
     [counts] = count_warnings(vacancies, at=at).values()
@@ -75,41 +85,98 @@ def test_facts_that_are_missing_are_named_counted_and_found(settings: Any) -> No
     assert counts["no-pay"] == 0
     row = with_warnings(vacancies, at=at).get(title="no text, no place")
     assert missing_for_google(row) == ["description", "place"]
-    Requisition.objects.create(vacancy=vacancies.get(title="no facts"), is_for_open_applications=True)
-    assert not filter_by_warning(vacancies, "not-for-google", at=at).filter(title="no facts").exists()
+    Requisition.objects.create(
+        vacancy=vacancies.get(title="no facts"), is_for_open_applications=True
+    )
+    assert (
+        not filter_by_warning(vacancies, "not-for-google", at=at).filter(title="no facts").exists()
+    )
 
 
 ONE_GENDER = {
     "de": [
-        "Krankenschwester", "Verkäufer", "VERKÄUFERIN in Teilzeit", "Leiter Einkauf", "Entwickler Java",
-        "Krankenpfleger (Teilzeit)", "Industriekaufmann", "Straßenbauer", "Psychologe", "Handwerker, Berlin",
-    ],
-    "fr": ["Vendeur", "Infirmière", "Technicien de maintenance", "Éducateur spécialisé", "Aide-soignante",
-           "Couturière", "Contrôleur - Lille"],
-    "nl": ["Kapster", "Verpleegster", "Poetsvrouw", "Timmerman", "Barman", "Kokkin"],
-}  # fmt: skip
-EVERYBODY = {
-    "de": [
-        "Verkäufer (m/w/d)", "Verkäufer/in", "Verkäufer/-in", "Verkäufer:in", "Verkäufer*in", "VerkäuferIn",
-        "Verkäufer(in)", "Pflegekraft", "Reinigungskraft", "Computer", "Account Manager", "Leitung Einkauf",
-        "Krankenschwester / Krankenpfleger", "Verkäufer (gn)", "Fachangestellte", "Kochkurs", "Leiter-Team",
-        "Verkäuferin und Verkäufer", "Verkäufer (m-w-d)", "Koch (Mensch)", "Verkäufer mwd", "Koch (gn*)",
+        "Krankenschwester",
+        "Verkäufer",
+        "VERKÄUFERIN in Teilzeit",
+        "Leiter Einkauf",
+        "Entwickler Java",
+        "Krankenpfleger (Teilzeit)",
+        "Industriekaufmann",
+        "Straßenbauer",
+        "Psychologe",
+        "Handwerker, Berlin",
     ],
     "fr": [
-        "Vendeur (H/F)", "Vendeur·se", "Vendeur.euse", "Vendeur-se", "Directeur/Directrice", "Secrétaire",
-        "Vendeur ou vendeuse", "Chef de projet", "Computer scientist", "Direction",
-        "Vendeuse, vendeur", "Vendeur et vendeuse", "Vendeur H-F", "Vendeur HF",
+        "Vendeur",
+        "Infirmière",
+        "Technicien de maintenance",
+        "Éducateur spécialisé",
+        "Aide-soignante",
+        "Couturière",
+        "Contrôleur - Lille",
     ],
-    "nl": ["Kapper", "Kapster (m/v/x)", "Kapper/kapster", "Kapper of kapster", "Webmaster", "Leraar"],
+    "nl": ["Kapster", "Verpleegster", "Poetsvrouw", "Timmerman", "Barman", "Kokkin"],
+}
+EVERYBODY = {
+    "de": [
+        "Verkäufer (m/w/d)",
+        "Verkäufer/in",
+        "Verkäufer/-in",
+        "Verkäufer:in",
+        "Verkäufer*in",
+        "VerkäuferIn",
+        "Verkäufer(in)",
+        "Pflegekraft",
+        "Reinigungskraft",
+        "Computer",
+        "Account Manager",
+        "Leitung Einkauf",
+        "Krankenschwester / Krankenpfleger",
+        "Verkäufer (gn)",
+        "Fachangestellte",
+        "Kochkurs",
+        "Leiter-Team",
+        "Verkäuferin und Verkäufer",
+        "Verkäufer (m-w-d)",
+        "Koch (Mensch)",
+        "Verkäufer mwd",
+        "Koch (gn*)",
+    ],
+    "fr": [
+        "Vendeur (H/F)",
+        "Vendeur·se",
+        "Vendeur.euse",
+        "Vendeur-se",
+        "Directeur/Directrice",
+        "Secrétaire",
+        "Vendeur ou vendeuse",
+        "Chef de projet",
+        "Computer scientist",
+        "Direction",
+        "Vendeuse, vendeur",
+        "Vendeur et vendeuse",
+        "Vendeur H-F",
+        "Vendeur HF",
+    ],
+    "nl": [
+        "Kapper",
+        "Kapster (m/v/x)",
+        "Kapper/kapster",
+        "Kapper of kapster",
+        "Webmaster",
+        "Leraar",
+    ],
     "en": ["Waitress", "Verkäufer"],  # no rule
-}  # fmt: skip
+}
 
 
 @pytest.mark.each_database
 def test_titles_that_name_one_gender_have_a_warning(settings: Any) -> None:
     who = {"brand": make_brand("Acme"), "head_recruiter": make_recruiter("Jan")}
     Vacancy.objects.bulk_create(
-        Vacancy(title=title, language=language, status="published", publish_from=timezone.now(), **who)
+        Vacancy(
+            title=title, language=language, status="published", publish_from=timezone.now(), **who
+        )
         for titles in (ONE_GENDER, EVERYBODY)
         for language, all_titles in titles.items()
         for title in all_titles
@@ -133,7 +200,10 @@ def test_lint_compares_the_stated_language_with_the_texts() -> None:
         make_vacancy(pk=pk, title="Koch", language=language, description=german)
     make_vacancy(pk=4, title="Cocinero", description="<p>Buscamos un cocinero para Valencia.</p>")
     assert run("lint_vacancies", "--rule", "language")[2][:2] == [
-        f"warning: vacancy {pk} 'Koch': the text looks German, but the language is {name} [language]"
+        (
+            f"warning: vacancy {pk} 'Koch': the text looks German, but the language is {name} "
+            "[language]"
+        )
         for pk, name in ((1, "English"), (3, "Dutch"))
     ]
 

@@ -33,11 +33,17 @@ def test_concurrent_saves_of_one_field_give_one_conflict(pair: list[Client], _: 
     forms = [opened(client, page(vacancy)) | {"title": f"By {n}"} for n, client in enumerate(pair)]
 
     answers = at_once(
-        *(lambda c=c, f=f: c.post(page(vacancy), f).status_code for c, f in zip(pair, forms, strict=True))
+        *(
+            lambda c=c, f=f: c.post(page(vacancy), f).status_code
+            for c, f in zip(pair, forms, strict=True)
+        )
     )
 
     assert sorted(answers) == [302, 409]
-    assert list(Version.objects.order_by("pk").values_list("change", flat=True)) == ["found", "changed"]
+    assert list(Version.objects.order_by("pk").values_list("change", flat=True)) == [
+        "found",
+        "changed",
+    ]
     assert folded(vacancy) == read_content(vacancy)
 
 
@@ -45,7 +51,9 @@ def test_concurrent_saves_of_one_field_give_one_conflict(pair: list[Client], _: 
 def test_concurrent_publication_actions_change_once(_: int) -> None:
     vacancy = make_vacancy()
 
-    outcomes = at_once(*[lambda: publication.unpublish(vacancies=Vacancy.objects.all(), at=NOW)] * 2)
+    outcomes = at_once(
+        *[lambda: publication.unpublish(vacancies=Vacancy.objects.all(), at=NOW)] * 2
+    )
 
     assert sorted(len(outcome.done) for outcome in outcomes) == [0, 1]
     assert sorted(len(outcome.refused) for outcome in outcomes) == [0, 1]
@@ -71,7 +79,9 @@ def test_concurrent_save_and_publication_action_are_both_kept(pair: list[Client]
 
 @pytest.mark.parametrize("_", TWICE)
 def test_concurrent_restores_create_one_vacancy(pair: list[Client], _: int) -> None:
-    vacancy = make_vacancy(title="Nurse", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",))
+    vacancy = make_vacancy(
+        title="Nurse", options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bob",)
+    )
     older = record(vacancy, Change.CREATED, author=None, at=NOW)
     version = record(vacancy, Change.DELETED, author=None, at=NOW + timedelta(hours=1))
     pk, then = vacancy.pk, read_content(vacancy)

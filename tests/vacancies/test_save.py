@@ -34,10 +34,14 @@ def test_every_field_is_written_as_wanted(anna: User) -> None:
     vacancy, brand = make_vacancy(), make_brand("Other")
     ghent, els = make_option("regions", "Ghent"), make_recruiter("Els")
     change = {
-        "title": "Cook", "is_hot": True, "brand": [brand.pk, "Other"], "publish_until": None,
-        "regions": [[ghent.pk, "Ghent"]], "recruiters": [[els.pk, "Els"]],
+        "title": "Cook",
+        "is_hot": True,
+        "brand": [brand.pk, "Other"],
+        "publish_until": None,
+        "regions": [[ghent.pk, "Ghent"]],
+        "recruiters": [[els.pk, "Els"]],
         "attachments": [link("a"), link("b")],
-    }  # fmt: skip
+    }
     wanted = read_content(vacancy) | change
 
     plan = plan_save(vacancy, Edit(wanted), at=NOW)
@@ -69,7 +73,9 @@ def test_only_what_the_author_changed_is_written(anna: User) -> None:
     base = read_content(vacancy)
     Vacancy.objects.update(location="Antwerp", title="Cook")
 
-    save_content(vacancy, Edit(base | {"is_hot": True, "title": "Cook"}, base=base), author=anna, at=NOW)
+    save_content(
+        vacancy, Edit(base | {"is_hot": True, "title": "Cook"}, base=base), author=anna, at=NOW
+    )
 
     vacancy.refresh_from_db()
     assert (vacancy.location, vacancy.title, vacancy.is_hot) == ("Antwerp", "Cook", True)
@@ -80,7 +86,9 @@ def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
     base = read_content(vacancy)
     Vacancy.objects.update(title="Cook")
     with pytest.raises(SaveConflictError) as error:
-        save_content(vacancy, Edit(base | {"title": "Carer", "is_hot": True}, base=base), author=anna, at=NOW)
+        save_content(
+            vacancy, Edit(base | {"title": "Carer", "is_hot": True}, base=base), author=anna, at=NOW
+        )
     assert error.value.fields == ["title"]
     assert (Vacancy.objects.get().is_hot, Version.objects.count()) == (False, 0)
 
@@ -88,10 +96,15 @@ def test_a_field_that_both_changed_is_a_conflict(anna: User) -> None:
 @pytest.mark.parametrize("begin", [NOW - DAY, NOW + DAY])
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"head_recruiter": None}, "head_recruiter"), ({"description": ""}, "description"),
-     ({"publish_until": "2020-01-01T00:00:00+00:00"}, "publish_until")],
-)  # fmt: skip
-def test_published_vacancy_stays_complete(change: dict[str, Any], field: str, begin: datetime) -> None:
+    [
+        ({"head_recruiter": None}, "head_recruiter"),
+        ({"description": ""}, "description"),
+        ({"publish_until": "2020-01-01T00:00:00+00:00"}, "publish_until"),
+    ],
+)
+def test_published_vacancy_stays_complete(
+    change: dict[str, Any], field: str, begin: datetime
+) -> None:
     vacancy = make_vacancy(publish_from=begin)
     before = read_content(vacancy)
     with pytest.raises(ValidationError) as error:
@@ -108,10 +121,14 @@ def test_expired_vacancy_stays_editable() -> None:
 
 def test_markup_is_sanitised_before_it_is_compared_or_submitted(anna: User) -> None:
     vacancy = make_vacancy(
-        brand=make_brand("Strict", requires_approval=True), description="<p>Care</p>", updated_at=NOW
+        brand=make_brand("Strict", requires_approval=True),
+        description="<p>Care</p>",
+        updated_at=NOW,
     )
     hostile = "<p>Care</p><script>alert(1)</script>"
-    assert save_content(vacancy, Edit({"description": hostile}), author=anna, at=NOW).approval is None
+    assert (
+        save_content(vacancy, Edit({"description": hostile}), author=anna, at=NOW).approval is None
+    )
     saved = save_content(vacancy, Edit({"profile": hostile}), author=anna, at=NOW)
     assert saved.approval is not None
     assert saved.approval.changes == {"profile": "<p>Care</p>"}
@@ -144,7 +161,9 @@ def test_upload_of_a_change_that_needs_approval_is_stored(anna: User) -> None:
         assert file.read() == b"Terms"
 
 
-def test_files_are_stored_before_rows_are_locked(anna: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_stored_before_rows_are_locked(
+    anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An object store may take seconds, and others who save would wait for the locks."""
     vacancy, found = make_vacancy(), []
     upload = {"name": "Terms", "file": ContentFile(b"Terms", "terms.txt"), "url": ""}

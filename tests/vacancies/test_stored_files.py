@@ -41,7 +41,9 @@ def media(settings: Any) -> Path:
 
 
 def stored(folder: Path) -> list[str]:
-    return sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
+    return sorted(
+        file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()
+    )
 
 
 def attach(client: Client, vacancy: Vacancy, name: str, content: bytes) -> Any:
@@ -83,7 +85,9 @@ def test_invalid_file_is_a_field_error_and_not_stored(anna: Client, media: Path)
     assert errors(anna.post(page(vacancy), form)) == {"image": [refusal]}
     response = attach(anna, vacancy, "cv.pdf", SCRIPT)
     formset = response.context["inline_admin_formsets"][-1].formset
-    assert formset.errors == [{"file": ["“cv.pdf” is HTML, which does not match the extension .pdf."]}]
+    assert formset.errors == [
+        {"file": ["“cv.pdf” is HTML, which does not match the extension .pdf."]}
+    ]
     assert (stored(media), Attachment.objects.count()) == ([], 0)
 
 
@@ -91,7 +95,10 @@ def test_files_stored_by_code_are_validated(media: Path, db: None) -> None:
     brand = Brand(name="A")
     brand.icon_small.save("a.svg.png", ContentFile(encoded("PNG") + SCRIPT))
     assert SECRET not in Path(brand.icon_small.path).read_bytes()
-    for field, name in ((brand.icon_large, "a.png"), (Attachment(vacancy=make_vacancy()).file, "a.html")):
+    for field, name in (
+        (brand.icon_large, "a.png"),
+        (Attachment(vacancy=make_vacancy()).file, "a.html"),
+    ):
         with pytest.raises(ValidationError):
             field.save(name, ContentFile(SCRIPT))
     assert stored(media) == [brand.icon_small.name]
@@ -125,7 +132,9 @@ def test_full_disk_is_a_form_error(anna: Client, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(bytes(2**21 - 100_000))
     vacancy = make_vacancy()
     response = attach(anna, vacancy, "a.pdf", b"%PDF-1.7" + bytes(200_000))
-    assert response.context["inline_admin_formsets"][-1].formset.errors == [{"file": [str(uploads.NO_ROOM)]}]
+    assert response.context["inline_admin_formsets"][-1].formset.errors == [
+        {"file": [str(uploads.NO_ROOM)]}
+    ]
     assert (stored(small_disk), Attachment.objects.count()) == (["filler"], 0)
     assert anna.get(f"/v1/vacancies/{vacancy.pk}").status_code == 200
     assert saved(attach(anna, vacancy, "a.pdf", b"%PDF-1.7"))
@@ -171,7 +180,9 @@ def test_orphans_are_deleted_after_a_day(media: Path) -> None:
     attachment.file.save("a.pdf", ContentFile(b"%PDF-"))
     referenced = stored(media)
     assert len(referenced) == 5
-    copies = [f"vacancies/{name}.480.webp" for name in (Path(vacancy.image.name).stem, "old", "never")]
+    copies = [
+        f"vacancies/{name}.480.webp" for name in (Path(vacancy.image.name).stem, "old", "never")
+    ]
     referenced.append(copies[0])
     for name in (
         *copies,
@@ -188,7 +199,9 @@ def test_orphans_are_deleted_after_a_day(media: Path) -> None:
     set_age(media, hours=25)
 
     report = clean(dry_run=True)
-    assert report["files"] == sorted([*copies[1:], "attachments/x.pdf", "brands/b.png", "vacancies/old.png"])
+    assert report["files"] == sorted(
+        [*copies[1:], "attachments/x.pdf", "brands/b.png", "vacancies/old.png"]
+    )
     assert (report["bytes"], report["deleted"]) == (25, 0)
     assert clean()["deleted"] == 5
     assert stored(media) == sorted([*referenced, "other/kept.txt", "kept.txt"])

@@ -96,7 +96,8 @@ def test_undo_leaves_what_somebody_changed_since(anna: User) -> None:
 def test_undo_notices_a_later_action_and_a_deletion(anna: User) -> None:
     first, second = make_vacancy(title="First"), make_vacancy(title="Second")
     done = publication.unpublish(vacancies=ALL(), at=NOW, author=anna)
-    publication.publish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)  # in the same microsecond
+    # In the same microsecond.
+    publication.publish(vacancies=ALL().filter(pk=first.pk), at=NOW, author=anna)
     delete(vacancies=ALL().filter(pk=second.pk), at=LATER, author=anna)
 
     undone = undo_versions(recorded(done, anna), author=anna, at=LATER)
@@ -136,9 +137,15 @@ def imported(vacancy: Vacancy, anna: User, **wanted: Any) -> QuerySet[Version]:
 
 
 def test_undo_of_an_import_ends_a_vacancy_again_that_had_ended(anna: User) -> None:
-    """With its old closing date, without a description, and also if another value cannot be restored."""
+    """With its old closing date, without a description, and also if another value cannot be
+    restored.
+    """
     brand, live = make_brand(), {"publish_until": (NOW + 9 * DAY).isoformat()}
-    for values, later in (({}, {}), ({"description": ""}, {}), ({"reference": "A-1"}, {"reference": "A-2"})):
+    for values, later in (
+        ({}, {}),
+        ({"description": ""}, {}),
+        ({"reference": "A-1"}, {"reference": "A-2"}),
+    ):
         vacancy = make_vacancy(brand=brand, **STATES["expired"] | values)
         versions = imported(vacancy, anna, **live, **later)
         assert ALL().published(at=LATER).filter(pk=vacancy.pk).exists()
@@ -158,7 +165,9 @@ def test_undo_of_an_import_ends_a_vacancy_again_that_had_ended(anna: User) -> No
 def test_undo_of_an_import_keeps_what_a_colleague_changed_since(anna: User) -> None:
     vacancy = make_vacancy(title="Nurse", location="Ghent", **STATES["expired"])
     versions = imported(vacancy, anna, title="Cook", publish_until=(NOW + 9 * DAY).isoformat())
-    save_content(vacancy, Edit({"title": "Head cook", "location": "Bruges"}), author=None, at=NOW + HOUR / 60)
+    save_content(
+        vacancy, Edit({"title": "Head cook", "location": "Bruges"}), author=None, at=NOW + HOUR / 60
+    )
 
     undone = undo_versions(versions, author=anna, at=LATER)
 
@@ -194,7 +203,9 @@ def test_undo_deletes_copies_that_nobody_changed(anna: User) -> None:
     first = Version.objects.get(vacancy=copies[0])
     Vacancy.objects.filter(pk=copies[1].pk).update(title="Head nurse", updated_at=LATER)
 
-    undone = undo_versions(versions_of_action(first.pk, author=anna, at=LATER), author=anna, at=LATER)
+    undone = undo_versions(
+        versions_of_action(first.pk, author=anna, at=LATER), author=anna, at=LATER
+    )
 
     assert undone.done == [copies[0].pk]
     assert sorted(ALL().values_list("title", flat=True)) == ["Head nurse", "Nurse"]
@@ -203,9 +214,14 @@ def test_undo_deletes_copies_that_nobody_changed(anna: User) -> None:
 @pytest.mark.parametrize("state", STATES)
 def test_undo_restores_a_deleted_vacancy_as_it_was(anna: User, state: str) -> None:
     vacancy = make_vacancy(
-        title="Nurse", image="vacancies/a.png", options={"regions": ["Ghent", "Antwerp"]},
-        recruiters=("Bob",), audience="both", is_hot=True, **STATES[state],
-    )  # fmt: skip
+        title="Nurse",
+        image="vacancies/a.png",
+        options={"regions": ["Ghent", "Antwerp"]},
+        recruiters=("Bob",),
+        audience="both",
+        is_hot=True,
+        **STATES[state],
+    )
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", file="attachments/x.pdf")
     before = read_content(vacancy)
 
@@ -225,7 +241,9 @@ def test_deletion_refuses_vacancies_with_applications(anna: User) -> None:
         result = delete(vacancies=ALL(), at=NOW, author=anna, is_preview=is_preview)
         assert result.done == [free.pk]
         assert result.refused == {
-            application.vacancy: {"": "It has applications (1) and cannot be deleted. Archive it instead."}
+            application.vacancy: {
+                "": "It has applications (1) and cannot be deleted. Archive it instead."
+            }
         }
     assert list(ALL()) == [application.vacancy]
 
@@ -238,7 +256,9 @@ def test_number_of_deletions_is_limited(anna: User, monkeypatch: Any) -> None:
     assert (len(result.done), len(result.refused), ALL().count()) == (2, 1, 1)
 
 
-def test_number_of_queries_of_a_deletion_is_fixed(anna: User, django_assert_max_num_queries: Any) -> None:
+def test_number_of_queries_of_a_deletion_is_fixed(
+    anna: User, django_assert_max_num_queries: Any
+) -> None:
     pks, found = [make_vacancy(options={"regions": ["Ghent"]}).pk for _ in range(4)], []
     for chosen in (pks[:1], pks[1:]):
         with django_assert_max_num_queries(40) as queries:

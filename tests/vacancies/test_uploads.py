@@ -52,7 +52,11 @@ def test_invalid_or_hostile_image_is_refused() -> None:
         ("a.png", encoded("GIF"), "“a.png” is GIF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("TIFF"), "“a.png” is TIFF. Use a JPEG, PNG or WebP image."),
         ("a.png", encoded("BMP"), "“a.png” is BMP. Use a JPEG, PNG or WebP image."),
-        ("a.jpg", encoded("ICO"), "“a.jpg” is not a readable image. Use a JPEG, PNG or WebP image."),
+        (
+            "a.jpg",
+            encoded("ICO"),
+            "“a.jpg” is not a readable image. Use a JPEG, PNG or WebP image.",
+        ),
         ("a.jpg", encoded("EPS"), "“a.jpg” is PostScript. Use a JPEG, PNG or WebP image."),
         ("a.svg", SVG, "“a.svg” is SVG. Use a JPEG, PNG or WebP image."),
         ("a.png", SVG, "“a.png” is SVG. Use a JPEG, PNG or WebP image."),
@@ -61,14 +65,22 @@ def test_invalid_or_hostile_image_is_refused() -> None:
         ("a.jpg", b"\0\0\0\x18ftypheic", "“a.jpg” is HEIC. Use a JPEG, PNG or WebP image."),
         ("a.png", JAR, "“a.png” is ZIP. Use a JPEG, PNG or WebP image."),
         ("gifar.gif", encoded("GIF") + JAR, "“gifar.gif” is GIF. Use a JPEG, PNG or WebP image."),
-        ("x.png.html", encoded("PNG"), "The name “{}” does not end in .jpg, .png or .webp: rename the file."),
+        (
+            "x.png.html",
+            encoded("PNG"),
+            "The name “{}” does not end in .jpg, .png or .webp: rename the file.",
+        ),
         ("cut.jpg", encoded("JPEG")[:-600], DAMAGED),
         ("cut.png", encoded("PNG")[:60], DAMAGED),
         ("header.png", b"\x89PNG\r\n\x1a\n", DAMAGED),
         ("icc.png", png(300, 300, (b"iCCP", b"x\0\0" + bomb)), DAMAGED),
         ("text.png", png(300, 300, (b"zTXt", b"x\0\0" + bomb)), DAMAGED),
         ("scans.jpg", jpeg_of_many_scans(), SCANS),
-        ("big.png", encoded("PNG") + bytes(5 * 2**20), "“{}” is 5.0 MB: an image may have at most 5 MB."),
+        (
+            "big.png",
+            encoded("PNG") + bytes(5 * 2**20),
+            "“{}” is 5.0 MB: an image may have at most 5 MB.",
+        ),
     ):
         try:
             clean_image(SimpleUploadedFile(name, content))
@@ -108,16 +120,24 @@ def test_image_is_rotated_and_converted_to_srgb() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # Orientation: rotated by 90 degrees
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    cleaned = clean_image(SimpleUploadedFile("a.jpg", encoded("JPEG", exif=exif, icc_profile=profile)))
+    cleaned = clean_image(
+        SimpleUploadedFile("a.jpg", encoded("JPEG", exif=exif, icc_profile=profile))
+    )
     with Image.open(cleaned) as image:
         assert (image.size, "icc_profile" in image.info) == ((300, 400), False)
 
 
 def test_colours_and_transparency_are_kept() -> None:
     for kind, mode, cleaned_mode in (
-        ("JPEG", "CMYK", "RGB"), ("JPEG", "L", "L"), ("PNG", "RGBA", "RGBA"), ("PNG", "LA", "LA"),
-        ("PNG", "P", "P"), ("PNG", "1", "1"), ("PNG", "I;16", "I;16"), ("WEBP", "RGBA", "RGBA"),
-    ):  # fmt: skip
+        ("JPEG", "CMYK", "RGB"),
+        ("JPEG", "L", "L"),
+        ("PNG", "RGBA", "RGBA"),
+        ("PNG", "LA", "LA"),
+        ("PNG", "P", "P"),
+        ("PNG", "1", "1"),
+        ("PNG", "I;16", "I;16"),
+        ("WEBP", "RGBA", "RGBA"),
+    ):
         options = {"transparency": 0} if mode == "P" else {}
         cleaned = clean_image(SimpleUploadedFile("a.png", encoded(kind, mode, **options)))
         with Image.open(cleaned) as image:
@@ -177,9 +197,21 @@ def test_invalid_document_is_refused() -> None:
         ("a.docx", DOCX[:-30], "document_content"),
         ("a.docx", encoded("JPEG") + DOCX, "document_content"),
         ("a.docx", make_zip({"word/document.xml": b"x"}), "document_content"),
-        ("a.docx", ooxml("wordprocessingml.document", **{"word/vbaProject.bin": b"x"}), "document_macros"),
-        ("a.docx", ooxml("wordprocessingml.document", **{"word/VBAPROJECT.BIN": b"x"}), "document_macros"),
-        ("a.docx", ooxml("wordprocessingml.document", **{"word/theme.xml": VBA}), "document_macros"),
+        (
+            "a.docx",
+            ooxml("wordprocessingml.document", **{"word/vbaProject.bin": b"x"}),
+            "document_macros",
+        ),
+        (
+            "a.docx",
+            ooxml("wordprocessingml.document", **{"word/VBAPROJECT.BIN": b"x"}),
+            "document_macros",
+        ),
+        (
+            "a.docx",
+            ooxml("wordprocessingml.document", **{"word/theme.xml": VBA}),
+            "document_macros",
+        ),
         ("a.xlsx", ooxml("spreadsheetml.sheet", a=OLE, b=VBA), "document_macros"),
         ("a.docx", ooxml("wordprocessingml.document", a=OLE + bytes(20 << 20)), "document_parts"),
         ("a.odt", open_document("text", **{"Basic/script-lc.xml": b"x"}), "document_macros"),
@@ -203,7 +235,9 @@ def test_invalid_document_is_refused() -> None:
     assert found == []
 
 
-def test_document_errors_name_the_received_and_allowed_types(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_errors_name_the_received_and_allowed_types(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kinds = "pdf, txt, rtf, doc, docx, odt, xls, xlsx, ods, ppt, pptx, jpg, jpeg, png"
     for name, content, text in (
         ("run.exe", b"MZ", f"“run.exe” cannot be attached. Allowed are {kinds}."),
@@ -233,7 +267,9 @@ def test_zip_document_is_decompressed_up_to_a_limit(monkeypatch: pytest.MonkeyPa
 
 
 def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"") -> bytes:
-    """Return a DOCX with `parts` extra entries in its central directory, whose end record says `counted`."""
+    """Return a DOCX with `parts` extra entries in its central directory, whose end record says
+    `counted`.
+    """
     first, last = DOCX.index(b"PK\x01\x02"), DOCX.index(b"PK\x05\x06")
     entry = b"PK\x01\x02" + bytes(24) + struct.pack("<H", 1) + bytes(16) + b"a"
     entries = DOCX[first:last] + entry * parts
@@ -246,14 +282,21 @@ def docx_with_entries(parts: int, *, counted: int, end: str, comment: bytes = b"
         end_records += struct.pack("<4sLQL", b"PK\x06\x07", 0, first + size, 1)
         counted, size, offset = 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF
     counted = min(counted, 0xFFFF)
-    end_records += struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, counted, counted, size, offset, len(comment))
+    end_records += struct.pack(
+        "<4s4H2LH", b"PK\x05\x06", 0, 0, counted, counted, size, offset, len(comment)
+    )
     return DOCX[:first] + entries + end_records + comment
 
 
 @pytest.mark.slow("large archives")
 @pytest.mark.parametrize(
     ("end", "counted", "comment"),
-    [("zip", 420_000, b""), ("zip", 1, b"a comment"), ("zip64", 420_000, b""), ("zip64", 1, b"a comment")],
+    [
+        ("zip", 420_000, b""),
+        ("zip", 1, b"a comment"),
+        ("zip64", 420_000, b""),
+        ("zip64", 1, b"a comment"),
+    ],
 )
 def test_document_with_too_many_parts_is_refused_before_parsing(monkeypatch, comment, counted, end):
     parsed = []

@@ -30,10 +30,13 @@ TABLE_NOTE = gettext_lazy("A table was converted to a list. Check the text.")
 
 
 class ProseWidget(AdminProseEditorWidget):
-    """The rich text editor. Browsers send CRLF line ends, so that an untouched text would look changed."""
+    """The rich text editor. Browsers send CRLF line ends, so that an untouched text would look
+    changed.
+    """
 
     class Media:
-        js = ("vacancies/word_tables.js", "vacancies/word_paste.js")  # convert what is pasted from Word
+        # Convert what is pasted from Word.
+        js = ("vacancies/word_tables.js", "vacancies/word_paste.js")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,7 +56,11 @@ def storage_errors_as_507(view: Callable[..., HttpResponse]) -> Callable[..., Ht
             return view(self, request, *args, **kwargs)
         except NotStoredError as error:
             logger.error("A file could not be stored: %s", error.__cause__)
-            context = {**self.admin_site.each_context(request), "title": _("Not saved"), "text": NO_ROOM}
+            context = {
+                **self.admin_site.each_context(request),
+                "title": _("Not saved"),
+                "text": NO_ROOM,
+            }
             return render(request, "admin/vacancies/not_stored.html", context, status=507)
 
     return wrapped
@@ -75,14 +82,18 @@ class ContentAdmin(JobsiteAdmin):
         return formfield
 
     def save_model(self, request: UserRequest, obj: Model, form: BaseForm, change: bool) -> None:
-        """Say that a text without the editor's help, which a browser without scripts sends, had a table."""
+        """Say that a text without the editor's help, which a browser without scripts sends, had a
+        table.
+        """
         super().save_model(request, obj, form, change)
         changed = (form.data.get(form.add_prefix(name), "") for name in html_fields(type(obj)))
         if any(map(HAS_TABLE.search, changed)):
             self.message_user(request, TABLE_NOTE, messages.WARNING)
 
     @storage_errors_as_507
-    def changeform_view(self, request: UserRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def changeform_view(
+        self, request: UserRequest, *args: object, **kwargs: object
+    ) -> HttpResponse:
         return super().changeform_view(request, *args, **kwargs)
 
 

@@ -1,7 +1,7 @@
 """The calendar of vacancies that go live and close, on the start page: a month, a week or a day.
 
-Each day shows its first vacancies, which one statement reads from the indexes by date: the cost depends on
-the number of days, not on the number of vacancies.
+Each day shows its first vacancies, which one statement reads from the indexes by date: the cost
+depends on the number of days, not on the number of vacancies.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ from vacancies.models import VacancyStatus
 from vacancies.querysets import VacancyQuerySet
 
 DAY = timedelta(days=1)
-LIMITS = {"month": 3, "week": 10, "day": 100}  # vacancies that go live on a day, and as many that close
+# Vacancies that go live on a day, and as many that close.
+LIMITS = {"month": 3, "week": 10, "day": 100}
 YEARS = range(1970, 2200)
 # Stand for the begin and the end of a day in a query that is compiled once for all days.
 BEGIN, END = datetime(1000, 1, 1, tzinfo=UTC), datetime(1000, 1, 2, tzinfo=UTC)
@@ -86,7 +87,9 @@ def _date(text: str, today: date) -> date:
     except ValueError:
         day = None
     if day is None or day.year not in YEARS:
-        raise BadRequest(f"date is not a date from {YEARS[0]} to {YEARS[-1]}, such as {today.isoformat()}.")
+        raise BadRequest(
+            f"date is not a date from {YEARS[0]} to {YEARS[-1]}, such as {today.isoformat()}."
+        )
     return day
 
 
@@ -95,7 +98,9 @@ def _url(view: str, day: date) -> str:
 
 
 def _range(view: str, day: date) -> tuple[date, date, date, date]:
-    """Return the first and the last day that are shown, and a day of the range before and after it."""
+    """Return the first and the last day that are shown, and a day of the
+    range before and after it.
+    """
     if view == "day":
         return day, day, day - DAY, day + DAY
     monday = day - day.weekday() * DAY
@@ -121,16 +126,24 @@ def _fill(days: Sequence[Day], own: VacancyQuerySet, limit: int) -> None:
     published = own.filter(status=VacancyStatus.PUBLISHED)
     queries = (
         # `publish_until` is exclusive: the end of a day is the start of the next one.
-        published.filter(publish_from__gte=BEGIN, publish_from__lt=END).order_by("publish_from", "pk"),
-        published.filter(publish_until__gt=BEGIN, publish_until__lte=END).order_by("publish_until", "pk"),
+        published.filter(publish_from__gte=BEGIN, publish_from__lt=END).order_by(
+            "publish_from", "pk"
+        ),
+        published.filter(publish_until__gt=BEGIN, publish_until__lte=END).order_by(
+            "publish_until", "pk"
+        ),
     )
-    compiled = [rows.values_list("pk", "title")[: limit + 1].query.sql_with_params() for rows in queries]
+    compiled = [
+        rows.values_list("pk", "title")[: limit + 1].query.sql_with_params() for rows in queries
+    ]
     begin, end = map(connection.ops.adapt_datetimefield_value, (BEGIN, END))
     parts, parameters = [], []
     for number, day in enumerate(days):
         start, until = start_of_day(day.day), end_of_day(day.day)
-        times = {begin: connection.ops.adapt_datetimefield_value(start),
-                 end: connection.ops.adapt_datetimefield_value(until)}  # fmt: skip
+        times = {
+            begin: connection.ops.adapt_datetimefield_value(start),
+            end: connection.ops.adapt_datetimefield_value(until),
+        }
         for kind, (sql, of_query) in enumerate(compiled):
             parts.append(f"SELECT {number} AS day, {kind} AS kind, part.* FROM ({sql}) AS part")
             parameters += [times.get(value, value) for value in of_query]

@@ -19,7 +19,14 @@ from jobsite.types import UserRequest
 from vacancies.access import brands_of, readable_by
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list.filters import APPROVAL, REASONS
-from vacancies.models import APPROVE, DailyVacancies, State, Vacancy, VacancyStatus, waiting_for_approval
+from vacancies.models import (
+    APPROVE,
+    DailyVacancies,
+    State,
+    Vacancy,
+    VacancyStatus,
+    waiting_for_approval,
+)
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 
@@ -37,8 +44,9 @@ def approves(request: UserRequest) -> bool:
 
 @once_per_request
 def waiting_count(request: UserRequest) -> int:
-    """Return the number of the user's vacancies that wait for approval, as their list has it. It is never a
-    stored one: somebody waits for it."""
+    """Return the number of the user's vacancies that wait for approval, as their list has it. It is
+    never a stored one: somebody waits for it.
+    """
     own = Vacancy.objects.editable_by(request.user).exclude(status=VacancyStatus.ARCHIVED)
     return waiting_for_approval(own).count()
 
@@ -48,7 +56,9 @@ def waiting_badge(request: UserRequest) -> str:
 
 
 def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the vacancies of the user's brands to the context of the admin index, if the user may view them."""
+    """Add the vacancies of the user's brands to the context of the admin index, if the user may
+    view them.
+    """
     if not request.user.has_perm("vacancies.view_vacancy"):
         return context
     now = timezone.now()
@@ -101,15 +111,22 @@ def vacancy_trends(user: User) -> dict[str, dict[str, object]]:
 def weekly(label: str, values: Sequence[int]) -> dict[str, object]:
     """Return the trend of sums by week: numbers of single days vary too much."""
     sums = in_parts(values, WEEK)
-    return {"label": label, "count": format_count(sum(values)) or "0", "chart": sparkline(sums),
-            "text": _("by week: %(words)s") % {"words": in_words(sums)}}  # fmt: skip
+    return {
+        "label": label,
+        "count": format_count(sum(values)) or "0",
+        "chart": sparkline(sums),
+        "text": _("by week: %(words)s") % {"words": in_words(sums)},
+    }
 
 
 def in_words(values: Sequence[int]) -> str:
     """Return what a sparkline of `values` shows, for screen readers."""
     return _("from %(first)s to %(last)s, lowest %(low)s, highest %(high)s") % {
-        "first": values[0], "last": values[-1], "low": min(values), "high": max(values),
-    }  # fmt: skip
+        "first": values[0],
+        "last": values[-1],
+        "low": min(values),
+        "high": max(values),
+    }
 
 
 def latest(request: UserRequest) -> list[dict[str, object]]:
@@ -121,7 +138,11 @@ def latest(request: UserRequest) -> list[dict[str, object]]:
     seen: dict[int, dict[str, object]] = {}
     for row in rows:
         if vacancy := existing.get(row.vacancy_id):
-            change = {"vacancy": vacancy, "version": row, "created_at": format_datetime(row.created_at)}
+            change = {
+                "vacancy": vacancy,
+                "version": row,
+                "created_at": format_datetime(row.created_at),
+            }
             seen.setdefault(row.vacancy_id, change)
     return list(seen.values())[:MAX_ROWS]
 

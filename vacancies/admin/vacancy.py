@@ -55,32 +55,76 @@ class VacancyBaseAdmin(VacancyListAdmin):
     """The list, the form, and `page_classes`: the pages beside them, which receive this admin."""
 
     page_classes = (
-        SavedViewPages, AutosavePages, TemplatePages, ApprovalPages, PublicationPages,
-        BulkPublicationPages, SpreadsheetPages, VersionPages, VacancyPages, RequisitionPages,
-    )  # fmt: skip
+        SavedViewPages,
+        AutosavePages,
+        TemplatePages,
+        ApprovalPages,
+        PublicationPages,
+        BulkPublicationPages,
+        SpreadsheetPages,
+        VersionPages,
+        VacancyPages,
+        RequisitionPages,
+    )
     actions: Any = (*EXPORT_ACTIONS, *CHANGELIST_ACTIONS)  # delete is the last one
     form = VacancyForm
     fieldsets: Any = (
-        tab(gettext_lazy("Texts"), "title", "brand", ("reference", "language"), "title_internal",
-            "short_description", "description", "profile", "offer", "company", "contact", "postcustom1"),
-        tab(gettext_lazy("Job details"), *Keyword.values, "employment_types", "location", "work_place",
-            "remote_countries"),
-        tab(gettext_lazy("Pay"), ("pay_min", "pay_max"), ("pay_currency", "pay_period"), "pay_note",
-            "is_pay_public"),
+        tab(
+            gettext_lazy("Texts"),
+            "title",
+            "brand",
+            ("reference", "language"),
+            "title_internal",
+            "short_description",
+            "description",
+            "profile",
+            "offer",
+            "company",
+            "contact",
+            "postcustom1",
+        ),
+        tab(
+            gettext_lazy("Job details"),
+            *Keyword.values,
+            "employment_types",
+            "location",
+            "work_place",
+            "remote_countries",
+        ),
+        tab(
+            gettext_lazy("Pay"),
+            ("pay_min", "pay_max"),
+            ("pay_currency", "pay_period"),
+            "pay_note",
+            "is_pay_public",
+        ),
         tab(gettext_lazy("People"), "head_recruiter"),
         tab(gettext_lazy("Media"), "image", "image_url", "video"),
         tab(gettext_lazy("Application form"), "form", "apply_url", "applications_kept_days"),
-        tab(gettext_lazy("Publication"), "status", "audience", "is_hot", "is_permanent", "publish_from",
-            "last_day"),
-    )  # fmt: skip
+        tab(
+            gettext_lazy("Publication"),
+            "status",
+            "audience",
+            "is_hot",
+            "is_permanent",
+            "publish_from",
+            "last_day",
+        ),
+    )
     autocomplete_fields = ("brand", "form", "head_recruiter")
     readonly_fields = ("employment_types",)
     inlines = (PlaceInline, RecruiterInline, AttachmentInline)
     list_display: Any = (TITLE, *DEFAULT_COLUMNS)  # see get_list_display
     list_filter = (
-        StateFilter, MineFilter, AttentionFilter, OptionFilter, RecruiterFilter, BrandFilter, AudienceFilter,
+        StateFilter,
+        MineFilter,
+        AttentionFilter,
+        OptionFilter,
+        RecruiterFilter,
+        BrandFilter,
+        AudienceFilter,
         FeaturedFilter,
-    )  # fmt: skip
+    )
     list_filter_submit = True
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
@@ -92,9 +136,11 @@ class VacancyBaseAdmin(VacancyListAdmin):
 
     class Media:
         js = (
-            "vacancies/vacancy_form.js", "vacancies/date_rules.js", "vacancies/city_search.js",
+            "vacancies/vacancy_form.js",
+            "vacancies/date_rules.js",
+            "vacancies/city_search.js",
             "vacancies/autosave.js",
-        )  # fmt: skip
+        )
 
     def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)
@@ -106,9 +152,12 @@ class VacancyBaseAdmin(VacancyListAdmin):
     # --- form ---
 
     def get_fieldsets(self, request: UserRequest, obj: Vacancy | None = None) -> Any:
-        """The bar above the form shows the status of an existing vacancy, and its buttons change it.
+        """The bar above the form shows the status of an existing vacancy, and its buttons change
+        it.
 
-        A read-only page shows the options as text: form fields without a model field are empty there."""
+        A read-only page shows the options as text: form fields without a model field are empty
+        there.
+        """
         may_change = obj is None or self.has_change_permission(request, obj)
         left_out = {"employment_types"} if obj is None else {"status"}
         if not may_change:
@@ -117,7 +166,9 @@ class VacancyBaseAdmin(VacancyListAdmin):
         for name, spec in self.fieldsets:
             fields = tuple(field for field in spec["fields"] if field not in left_out)
             has_options = not may_change and set(Keyword.values) & set(spec["fields"])
-            fieldsets.append((name, {**spec, "fields": ("job_details", *fields) if has_options else fields}))
+            fieldsets.append(
+                (name, {**spec, "fields": ("job_details", *fields) if has_options else fields})
+            )
         return fieldsets
 
     @display(description=gettext_lazy("Options"))
@@ -129,9 +180,14 @@ class VacancyBaseAdmin(VacancyListAdmin):
         for choice in choices:
             labels.setdefault(choice.option.filter.label, []).append(choice.option.label)
         for place in vacancy.places.filter(kind=PlaceKind.APPLICANT):
-            labels.setdefault(_("Countries for remote work"), []).append(country_name(place.country))
+            labels.setdefault(_("Countries for remote work"), []).append(
+                country_name(place.country)
+            )
         return (
-            format_html_join("", "{}: {}<br>", ((name, ", ".join(of)) for name, of in labels.items())) or "-"
+            format_html_join(
+                "", "{}: {}<br>", ((name, ", ".join(of)) for name, of in labels.items())
+            )
+            or "-"
         )
 
     @display(description=gettext_lazy("Employment types"))
@@ -145,8 +201,9 @@ class VacancyBaseAdmin(VacancyListAdmin):
         )
 
     def get_readonly_fields(self, request: UserRequest, obj: Vacancy | None = None) -> Any:
-        """Changing the brand shows applicants to other recruiters, so it needs access to every brand, except
-        for a draft without applications."""
+        """Changing the brand shows applicants to other recruiters, so it needs access to every
+        brand, except for a draft without applications.
+        """
         is_fixed = (
             obj
             and obj.brand_id
@@ -155,13 +212,17 @@ class VacancyBaseAdmin(VacancyListAdmin):
         )
         return (*super().get_readonly_fields(request, obj), *(["brand"] if is_fixed else []))
 
-    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> Any:
         offered = {"brand": brands_of, "form": forms_for}
         if db_field.name in offered:
             kwargs["queryset"] = offered[db_field.name](request.user)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
-    def get_form(self, request: UserRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+    def get_form(
+        self, request: UserRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
         """Users of some brands need one: they could not see the vacancy without it."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         brand = form.base_fields.get("brand")
@@ -179,7 +240,8 @@ class VacancyBaseAdmin(VacancyListAdmin):
             return shown.filter(pk=as_id(object_id)).first()
         vacancy = super().get_object(request, object_id, from_field)
         if vacancy and request.method == "POST":
-            # Locked: of two concurrent saves, the second one is merged with the first one (conflict.py).
+            # Locked: of two concurrent saves, the second one is merged with the first one
+            # (conflict.py).
             vacancy = Vacancy.objects.select_for_update().filter(pk=vacancy.pk).first()
         return vacancy
 
@@ -187,7 +249,12 @@ class VacancyBaseAdmin(VacancyListAdmin):
         return head_of(self, request, vacancy)
 
     def _changeform_view(
-        self, request: UserRequest, object_id: str | None, form_url: str, extra_context: Context | None
+        self,
+        request: UserRequest,
+        object_id: str | None,
+        form_url: str,
+        extra_context: Context | None,
     ) -> HttpResponse:
-        # Not `changeform_view`: this is inside its transaction, in which `get_object` locks the row.
+        # Not `changeform_view`: this is inside its transaction, in which `get_object` locks the
+        # row.
         return EditPage(self, request, object_id, form_url, extra_context).response()

@@ -1,8 +1,9 @@
 """The vacancy lists of every version.
 
-On PostgreSQL, a page consists of stored items. It takes one statement, and the cache of the process. If they
-lack a part, or are of different revisions, the page is read in a snapshot of the database. On SQLite, in a
-transaction, and where a clock is behind, a page is a query of the vacancies, in a snapshot too.
+On PostgreSQL, a page consists of stored items. It takes one statement, and the cache of the
+process. If they lack a part, or are of different revisions, the page is read in a snapshot of the
+database. On SQLite, in a transaction, and where a clock is behind, a page is a query of the
+vacancies, in a snapshot too.
 """
 
 from collections.abc import Iterable
@@ -28,12 +29,15 @@ from vacancies.readmodel.maintenance import balance
 from vacancies.readmodel.totals import Period, Totals, is_maintained
 
 _REVISION = (
-    "(SELECT number FROM jobsite_revision WHERE id = 1), (SELECT shared FROM jobsite_revision WHERE id = 1)"
+    "(SELECT number FROM jobsite_revision WHERE id = 1), (SELECT shared FROM "
+    "jobsite_revision WHERE id = 1)"
 )
 # The columns of a row: id, row version, stored item or NULL, and the revision.
 ROW = (
-    "vacancy_id, row_version, (SELECT body FROM vacancies_rendereditem AS item WHERE item.vacancy_id = "
-    f"listed.vacancy_id AND item.version = %s AND item.row_version = listed.row_version), {_REVISION}"
+    "vacancy_id, row_version, (SELECT body FROM vacancies_rendereditem AS item WHERE "
+    "item.vacancy_id = "
+    "listed.vacancy_id AND item.version = %s AND item.row_version = listed.row_version), "
+    f"{_REVISION}"
 )
 _PAGE = (
     f"SELECT {ROW} FROM (SELECT vacancy_id, publish_from, row_version FROM vacancies_listedvacancy "
@@ -49,7 +53,9 @@ Rendered = dict[int, tuple[int, bytes]]  # items to store, with their row versio
 
 
 def has_read_model() -> bool:
-    """Whether this request may use the read model: what a transaction has changed has no revision yet."""
+    """Whether this request may use the read model:
+    what a transaction has changed has no revision yet.
+    """
     return is_maintained() and not connections[DEFAULT_DB_ALIAS].in_atomic_block
 
 
@@ -70,13 +76,20 @@ def read_items(
     if state is None:
         return None
     made = render(serializer_class, missing)
-    return [row[2] or made[row[0]] for row in rows], {pk: (missing[pk], item) for pk, item in made.items()}
+    return [row[2] or made[row[0]] for row in rows], {
+        pk: (missing[pk], item) for pk, item in made.items()
+    }
 
 
 def fill(data: bytes, base_url: str, shared: int, state: RevisionState | None) -> bytes:
-    """Return `data` with the values of its placeholders at the number `shared`. Without a snapshot, whose
-    revision is `state`, they have to be known. Raises UnknownPlaceholderError."""
-    return process_cache.process.shared(shared).resolver(base_url).fill(data, resolve if state else None)
+    """Return `data` with the values of its placeholders at the number `shared`. Without a snapshot,
+    whose revision is `state`, they have to be known. Raises UnknownPlaceholderError.
+    """
+    return (
+        process_cache.process.shared(shared)
+        .resolver(base_url)
+        .fill(data, resolve if state else None)
+    )
 
 
 class Page(NamedTuple):
@@ -117,7 +130,8 @@ class ListViewSet(ReadOnlyViewSet):
     # --- With the read model ---
 
     def stored_page(self, state: RevisionState | None) -> Page | None:
-        """Return the page of stored items at `state`, the revision of the snapshot in which this runs.
+        """Return the page of stored items at `state`, the revision of the snapshot in which this
+        runs.
 
         Without a snapshot, return None if the page needs one. Return None too if a clock is behind.
         """
@@ -125,7 +139,11 @@ class ListViewSet(ReadOnlyViewSet):
         totals = cache.totals_at(self.now, state)
         if totals is None:
             return None
-        rows = self.listed_rows(totals) if self.filters() is None else self.filtered_rows(totals, state)
+        rows = (
+            self.listed_rows(totals)
+            if self.filters() is None
+            else self.filtered_rows(totals, state)
+        )
         if rows is None or ({row[3:] for row in rows} or {read_state()}) != {totals.state}:
             return None
         found = read_items(self.serializer_class, rows, state)
@@ -134,13 +152,16 @@ class ListViewSet(ReadOnlyViewSet):
         items, rendered = found
         try:
             base_url = absolute(self.request, "/")[:-1]
-            return Page(fill(self.joined(items), base_url, totals.state.shared, state), totals, rendered)
+            return Page(
+                fill(self.joined(items), base_url, totals.state.shared, state), totals, rendered
+            )
         except UnknownPlaceholderError:
             return None
 
     def listed_rows(self, totals: Totals) -> Rows | None:
-        """Return the rows of a page of the whole list, from the bucket in which the page begins. None after a
-        concurrent write."""
+        """Return the rows of a page of the whole list, from the bucket in which the page begins.
+        None after a concurrent write.
+        """
         total = totals.totals[self.vacancy_list]
         positions = self.paginator.set_total(total)
         if not positions:
@@ -156,15 +177,20 @@ class ListViewSet(ReadOnlyViewSet):
         return rows[::-1] if is_reversed else rows
 
     def filtered_rows(self, totals: Totals, state: RevisionState | None) -> Rows | None:
-        """Return the rows of a page of a filtered or sorted list, whose ids the process caches. None after a
-        concurrent write, and if the ids have to be read in a snapshot."""
+        """Return the rows of a page of a filtered or sorted list, whose ids the process caches.
+        None after a concurrent write, and if the ids have to be read in a snapshot.
+        """
         read = (lambda: self.ids(state)) if state else None
         ids = process_cache.process.ids(self.key(), totals, read)
         if ids is None or (not ids and not self.propose(state)):
             return None
         positions = self.paginator.set_total(len(ids))
         page = list(ids[positions.start : positions.stop])
-        rows = {row[0]: row for row in fetch(_BY_ID, stored_version(self.item_version), page)} if page else {}
+        rows = (
+            {row[0]: row for row in fetch(_BY_ID, stored_version(self.item_version), page)}
+            if page
+            else {}
+        )
         return [rows[pk] for pk in page] if len(rows) == len(page) else None
 
     # --- Without it ---
@@ -191,27 +217,36 @@ class ListViewSet(ReadOnlyViewSet):
     # --- Parameters ---
 
     def filters(self) -> dict[str, str] | None:
-        """Return the parameters that filter or sort the list. None: it is the whole list in the order of its
-        index, or the reverse of that."""
+        """Return the parameters that filter or sort the list. None: it is the whole list in the
+        order of its index, or the reverse of that.
+        """
         found = {name: value for name, value in self.paginator.others.items() if name != "fields"}
         return None if found in ({}, {"sort": "published_at"}, {"sort": "-published_at"}) else found
 
     def key(self) -> tuple:
         # an empty `sort` is invalid, and has a key of its own
-        return self.vacancy_list, *(self.filters() or {"sort": self.query.get("sort", "default")}).items()
+        return self.vacancy_list, *(
+            self.filters() or {"sort": self.query.get("sort", "default")}
+        ).items()
 
     def filterset(self) -> VacancyFilterSet | None:
         """Return the parameters that filter or sort the list, checked, or None without any. Raises
         InvalidParameters."""
-        if self.filterset_class is None or not self.query.keys() & self.filterset_class.base_filters.keys():
+        if (
+            self.filterset_class is None
+            or not self.query.keys() & self.filterset_class.base_filters.keys()
+        ):
             return None
-        found = self.filterset_class(self.query, queryset=Vacancy.objects.none(), request=self.request)
+        found = self.filterset_class(
+            self.query, queryset=Vacancy.objects.none(), request=self.request
+        )
         found.check()
         return found
 
     def ids(self, state: RevisionState | None) -> Iterable[int]:
-        """Return the ids of the members of the list, filtered and sorted, in the snapshot of `state`. Raises
-        InvalidParameters."""
+        """Return the ids of the members of the list, filtered and sorted, in the snapshot of
+        `state`. Raises InvalidParameters.
+        """
         if (filterset := self.filterset()) is None:
             members = Vacancy.objects.published(at=self.now).in_list(self.vacancy_list)
             return members.newest_first().values_list("pk", flat=True)
@@ -219,13 +254,17 @@ class ListViewSet(ReadOnlyViewSet):
         return filterset.ids(filterset.search(index, self.vacancy_list, at=self.now))
 
     def propose(self, state: RevisionState | None, *, is_snapshot: bool = False) -> bool:
-        """Add what the search proposes to an empty list to `meta`. Return False if that needs a snapshot."""
+        """Add what the search proposes to an empty list to `meta`.
+        Return False if that needs a snapshot.
+        """
         filterset = self.filterset()
         if filterset is None or not filterset.words:
             return True
         if not (state or is_snapshot):
             return False
-        search = filterset.search(process_cache.process.search.at(state), self.vacancy_list, at=self.now)
+        search = filterset.search(
+            process_cache.process.search.at(state), self.vacancy_list, at=self.now
+        )
         self.paginator.suggestions = search.suggestions(filterset.words)
         return True
 

@@ -22,11 +22,14 @@ MAX_RESOLVERS = 8
 
 @dataclass
 class SharedCache:
-    """What is valid at one shared number. Threads that read from a late replica have another one."""
+    """What is valid at one shared number.
+    Threads that read from a late replica have another one.
+    """
 
     number: int
     resolvers: dict[str, PlaceholderResolver] = field(default_factory=dict)  # by base URL
-    forms: dict[tuple[int | None, int | None], object] = field(default_factory=dict)  # by form and brand
+    # By form and brand.
+    forms: dict[tuple[int | None, int | None], object] = field(default_factory=dict)
 
     def resolver(self, base_url: str) -> PlaceholderResolver:
         if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
@@ -34,7 +37,9 @@ class SharedCache:
         return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url))
 
     def form(self, form: int | None, brand: int | None, make: Callable[[], Any]) -> Any:
-        """Return what is cached for the form with the consent of the brand, or what `make` returns."""
+        """Return what is cached for the form with the consent of the brand, or
+        what `make` returns.
+        """
         key = (form, brand)
         if key not in self.forms:
             if len(self.forms) >= MAX_FORMS:
@@ -55,16 +60,19 @@ class ProcessCache:
     lock: Any = field(default_factory=Lock)
 
     def totals_at(self, now: datetime, state: RevisionState | None) -> Totals | None:
-        """Return the totals of the read model at the time `now` and the revision `state`, which the current
-        snapshot has. With None, return those that were read last. None if a clock is behind, or nothing is
-        cached."""
+        """Return the totals of the read model at the time `now` and the revision `state`, which the
+        current snapshot has. With None, return those that were read last. None if a clock is
+        behind, or nothing is cached.
+        """
         totals = self.totals
         if state and not (totals and totals.state == state and totals.holds_at(now)):
             totals = self.totals = read_totals(state, now=now)
         return totals if totals and totals.holds_at(now) else None
 
     def period_at(self, now: datetime, state: RevisionState) -> Period:
-        """Return the period of the time `now` at the revision `state`, which the current snapshot has."""
+        """Return the period of the time `now` at the revision `state`, which the current snapshot
+        has.
+        """
         period = self.period
         if not (period and period.state == state and period.holds_at(now)):
             period = self.period = Period(state, now, Vacancy.objects.next_change(after=now))
@@ -80,8 +88,9 @@ class ProcessCache:
     def ids(
         self, key: tuple, period: Period, read: Callable[[], Iterable[int]] | None
     ) -> "array[int] | None":
-        """Return the ids that are cached for the list `key`, or those that `read` returns. None without
-        `read`."""
+        """Return the ids that are cached for the list `key`, or those that `read` returns. None
+        without `read`.
+        """
         valid = (period.state, period.until)
         found, ids = self.id_lists.get(key, (None, array("q")))
         if found != valid:

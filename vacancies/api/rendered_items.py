@@ -1,4 +1,6 @@
-"""Rendered items of vacancies: made by the serializers on first use, and stored in `RenderedItem`."""
+"""Rendered items of vacancies:
+made by the serializers on first use, and stored in `RenderedItem`.
+"""
 
 import zlib
 from collections.abc import Iterable
@@ -19,15 +21,20 @@ from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 from vacancies.readmodel.maintenance import best_effort_write
 
 STORED = {"is_stored": True}  # the context in which serializers return placeholders
-PATIENCE = 0.5  # seconds to wait for the primary. A reader of a replica must not wait for a frozen one.
+# Seconds to wait for the primary. A reader of a replica must not wait for a frozen one.
+PATIENCE = 0.5
 PAUSE = 10.0  # seconds without storing after that: until HAProxy has noticed
 _STORE = (  # not if the row version has changed since
     "INSERT INTO vacancies_rendereditem (vacancy_id, version, row_version, body) "
     "SELECT vacancy_id, %s, row_version, %s FROM vacancies_listedvacancy "
     "WHERE vacancy_id = %s AND row_version = %s "
-    "ON CONFLICT (vacancy_id, version) DO UPDATE SET row_version = excluded.row_version, body = excluded.body"
+    "ON CONFLICT (vacancy_id, version) DO UPDATE SET row_version = excluded.row_version, body = "
+    "excluded.body"
 )
-_SHARED: dict[str, Any] = {"brand": (Brand, BrandSerializer), "recruiter": (Recruiter, RecruiterSerializer)}
+_SHARED: dict[str, Any] = {
+    "brand": (Brand, BrandSerializer),
+    "recruiter": (Recruiter, RecruiterSerializer),
+}
 
 _paused_until = 0.0
 
@@ -62,8 +69,9 @@ def render(serializer_class: type[BaseSerializer], pks: Iterable[int]) -> dict[i
 
 
 def store(version: str, items: dict[int, tuple[int, bytes]]) -> int:
-    """Store items by id, each with the row version of the snapshot in which it was rendered, if it is still
-    that one. Return the number of stored items."""
+    """Store items by id, each with the row version of the snapshot in which it was rendered, if it
+    is still that one. Return the number of stored items.
+    """
     global _paused_until
     if monotonic() < _paused_until:
         return 0

@@ -22,8 +22,9 @@ from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, Fact, Keyword, PayPeriod, WorkPlace
 from vacancies.filtersets import NEAR, NEAR_PATTERN, SEARCH, SORT_KEYS, filter_name
 
-# The format of stored items. Raise it with every change of what an item looks like: of these keys, of the
-# serializers, of what they call, and of the placeholders. Items of other formats are rendered again.
+# The format of stored items. Raise it with every change of what an item looks like: of these keys,
+# of the serializers, of what they call, and of the placeholders. Items of other formats are
+# rendered again.
 ITEM_FORMAT = 3
 
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
@@ -45,7 +46,9 @@ def _text_or_null(description: str, example: str, **rules: object) -> Schema:
 
 
 def _html(description: str, example: str) -> Schema:
-    return _text_or_null(f"{description} HTML; null if empty.", example, contentMediaType="text/html")
+    return _text_or_null(
+        f"{description} HTML; null if empty.", example, contentMediaType="text/html"
+    )
 
 
 def _labels(description: str, example: list[str]) -> Schema:
@@ -72,7 +75,9 @@ def _address_or_null(description: str, example: str) -> Schema:
 
 
 def _address_or_empty(description: str, example: str) -> Schema:
-    return field("string", f"{description}; empty if there is none.", example, pattern=f"^$|{ADDRESS}")
+    return field(
+        "string", f"{description}; empty if there is none.", example, pattern=f"^$|{ADDRESS}"
+    )
 
 
 def _datetime(description: str, example: str) -> Schema:
@@ -95,19 +100,28 @@ _ICONS = {
 BRAND = {
     "name": _text("Name of the brand.", "Harbour Works"),
     "description": field(
-        "string", "About the brand. HTML; empty if there is none.", "<p>We build and mend ships.</p>",
+        "string",
+        "About the brand. HTML; empty if there is none.",
+        "<p>We build and mend ships.</p>",
         contentMediaType="text/html",
     ),
     "icons": field(
-        "object", "Addresses of its icons.", example(_ICONS), required=list(_ICONS), properties=_ICONS
+        "object",
+        "Addresses of its icons.",
+        example(_ICONS),
+        required=list(_ICONS),
+        properties=_ICONS,
     ),
     "url": _address_or_empty("Address of its website", "https://harbour.example.com"),
-}  # fmt: skip
+}
 
 ATTACHMENT = {
     "name": field("string", "File name.", "Job profile.pdf"),
     "path": field(
-        "string", "Address of the download.", f"{EXAMPLE_HOST}/media/attachments/profile.pdf", pattern=ADDRESS
+        "string",
+        "Address of the download.",
+        f"{EXAMPLE_HOST}/media/attachments/profile.pdf",
+        pattern=ADDRESS,
     ),
 }
 
@@ -128,29 +142,42 @@ PLACE = {
     "locality": _text("City or village.", "Antwerp"),
     "region": _text_or_null("State or province; null if unknown.", "Flanders"),
     "country": field("string", "Country, ISO 3166-1 alpha-2.", "BE", pattern=COUNTRY_PATTERN),
-    "latitude": _number_or_null("Latitude in degrees; null if unknown.", 51.2213, minimum=-90, maximum=90),
-    "longitude": _number_or_null("Longitude in degrees; null if unknown.", 4.4051, minimum=-180, maximum=180),
+    "latitude": _number_or_null(
+        "Latitude in degrees; null if unknown.", 51.2213, minimum=-90, maximum=90
+    ),
+    "longitude": _number_or_null(
+        "Longitude in degrees; null if unknown.", 4.4051, minimum=-180, maximum=180
+    ),
 }
 PAY = {
     "min": _number_or_null("Lowest amount; null if there is none.", 3100, minimum=0),
     "max": _number_or_null("Highest amount; null if there is none.", 4250.5, minimum=0),
-    "currency": _text_or_null("Currency, ISO 4217; null without an amount.", "EUR", pattern="^[A-Z]{3}$"),
+    "currency": _text_or_null(
+        "Currency, ISO 4217; null without an amount.", "EUR", pattern="^[A-Z]{3}$"
+    ),
     "period": open_list(
         "What an amount is for; null without one.", "month", PayPeriod.values, types=TEXT_OR_NULL
     ),
-    "note": _text_or_null("Gross or net, collective agreement, benefits.", "Gross, plus meal vouchers"),
+    "note": _text_or_null(
+        "Gross or net, collective agreement, benefits.", "Gross, plus meal vouchers"
+    ),
 }
 
 VACANCY = {
     "id": field("integer", "Unique identifier of the vacancy.", 412, minimum=1),
     "title": _text("Title.", "Naval architect"),
-    "title_internal": _text("Internal title, else the title. Public.", "Naval architect (dry dock)"),
+    "title_internal": _text(
+        "Internal title, else the title. Public.", "Naval architect (dry dock)"
+    ),
     "slug": field(
-        "string", "Title in plain ASCII for addresses, with the id in brackets at its end.",
-        "naval-architect-(412)", pattern=r"^([-a-z0-9_]+-)?\([1-9][0-9]*\)$",
+        "string",
+        "Title in plain ASCII for addresses, with the id in brackets at its end.",
+        "naval-architect-(412)",
+        pattern=r"^([-a-z0-9_]+-)?\([1-9][0-9]*\)$",
     ),
     "brand": reference(
-        "Brand", "Brand of the employer. Present if the site shows several brands and the vacancy has one.",
+        "Brand",
+        "Brand of the employer. Present if the site shows several brands and the vacancy has one.",
         examples=[example(BRAND)],
     ),
     "is_hot": field("boolean", "Whether the vacancy is featured.", False),
@@ -168,7 +195,9 @@ VACANCY = {
     "jobcustom3_values": _labels("Terms of custom filter 3.", []),
     "jobcustom4_values": _labels("Terms of custom filter 4.", []),
     "location": _text_or_null("Location; null if there is none.", "Antwerp, Kattendijk dock"),
-    "description": _html("The job.", "<p>You draw the hulls of <strong>inland tankers</strong>.</p>"),
+    "description": _html(
+        "The job.", "<p>You draw the hulls of <strong>inland tankers</strong>.</p>"
+    ),
     "short_description": _html("The job in a few words.", "<p>Draw hulls of inland tankers.</p>"),
     "profile": _html("Profile of the candidate.", "<ul><li>Degree in naval architecture</li></ul>"),
     "offer": _html("What is offered.", "<p>A permanent job by the water.</p>"),
@@ -178,18 +207,29 @@ VACANCY = {
     "image": _address_or_null(
         "Address of an image; null if there is none.", f"{EXAMPLE_HOST}/media/vacancies/dock.jpg"
     ),
-    "video": _text_or_null("Address of a video; null if there is none.", "https://video.example.com/dock"),
-    "attachments": field(
-        "array", "Files to download. Present only if there are some.", [example(ATTACHMENT)],
-        items=reference("Attachment"), minItems=1,
+    "video": _text_or_null(
+        "Address of a video; null if there is none.", "https://video.example.com/dock"
     ),
-    "head_recruiter": reference("Recruiter", "Responsible recruiter.", examples=[example(RECRUITER)]),
+    "attachments": field(
+        "array",
+        "Files to download. Present only if there are some.",
+        [example(ATTACHMENT)],
+        items=reference("Attachment"),
+        minItems=1,
+    ),
+    "head_recruiter": reference(
+        "Recruiter", "Responsible recruiter.", examples=[example(RECRUITER)]
+    ),
     "recruiters": field(
-        ["array", "null"], "Recruiters of the vacancy; null if there are none.", [example(RECRUITER)],
-        items=reference("Recruiter"), minItems=1,
+        ["array", "null"],
+        "Recruiters of the vacancy; null if there are none.",
+        [example(RECRUITER)],
+        items=reference("Recruiter"),
+        minItems=1,
     ),
     "updated_at": _datetime(
-        "Last change of the vacancy itself. It stays when the label of an option, a recruiter or a brand "
+        "Last change of the vacancy itself. It stays when the label of an option, a recruiter or "
+        "a brand "
         "changes: compare whole items.",
         "2026-11-03 14:20:05",
     ),
@@ -204,16 +244,23 @@ VACANCY = {
         "Where the work is done; null if unknown.", "hybrid", WorkPlace.values, types=TEXT_OR_NULL
     ),
     "places": field(
-        "array", "Places where the work is done. Empty if there are none.", [example(PLACE)],
+        "array",
+        "Places where the work is done. Empty if there are none.",
+        [example(PLACE)],
         items=reference("Place"),
     ),
     "remote_countries": field(
-        "array", "Countries in which a remote worker may live, ISO 3166-1 alpha-2. Empty if there are none.",
-        ["BE", "NL"], items={"type": "string", "pattern": COUNTRY_PATTERN},
+        "array",
+        "Countries in which a remote worker may live, ISO 3166-1 alpha-2. Empty if there are none.",
+        ["BE", "NL"],
+        items={"type": "string", "pattern": COUNTRY_PATTERN},
     ),
     "employment_types": field(
-        "array", "Employment types of schema.org, from its options. Empty if there are none. Expect other "
-        "values.", ["FULL_TIME"], items={"type": "string", "x-extensible-enum": EmploymentType.values},
+        "array",
+        "Employment types of schema.org, from its options. Empty if there are none. Expect other "
+        "values.",
+        ["FULL_TIME"],
+        items={"type": "string", "x-extensible-enum": EmploymentType.values},
     ),
     "pay": {
         "anyOf": [reference("Pay"), {"type": "null"}],
@@ -222,21 +269,27 @@ VACANCY = {
     },
     "published_at": _datetime("Start of the publication.", "2026-11-01 09:00:00"),
     "closes_at": _datetime_or_null(
-        "First moment at which the vacancy is not shown; null without an end.", "2026-12-01 00:00:00"
+        "First moment at which the vacancy is not shown; null without an end.",
+        "2026-12-01 00:00:00",
     ),
     "closing_date": field(
-        ["string", "null"], "Last day on which the vacancy is shown, to print; null without an end.",
-        "2026-11-30", format="date",
+        ["string", "null"],
+        "Last day on which the vacancy is shown, to print; null without an end.",
+        "2026-11-30",
+        format="date",
     ),
     "url": _address_or_null(
-        "Address of its page for people, on the website of its brand or on the career site; null if there is "
+        "Address of its page for people, on the website of its brand or on the career site; null "
+        "if there is "
         "none.",
         "https://harbour.example.com/jobs/412",
     ),
-}  # fmt: skip
+}
 
 OPTION = {
-    "value": field("string", "What to send in `filter[...]`.", "antwerp", pattern=OPTION_VALUE["pattern"]),
+    "value": field(
+        "string", "What to send in `filter[...]`.", "antwerp", pattern=OPTION_VALUE["pattern"]
+    ),
     "label": _text("Label, as in vacancies; of a fact, in the language of the site.", "Antwerp"),
     "count": field(
         "integer",
@@ -249,17 +302,23 @@ FILTER = {
     "id": field("integer", "Identifier of the filter.", 5, minimum=1),
     "label": _text("Heading of the options.", "Region"),
     "keyword": open_list(
-        "Name in `filter[...]`. Up to `jobcustom4_values`, the key of a vacancy that has the labels.",
-        "regions", map(str, [*Keyword, *Fact]),
+        "Name in `filter[...]`. Up to `jobcustom4_values`, the key of a vacancy that has the "
+        "labels.",
+        "regions",
+        map(str, [*Keyword, *Fact]),
     ),
     "options": field(
-        "array", "Options in use, in the order to show them.",
+        "array",
+        "Options in use, in the order to show them.",
         [example(OPTION), {"value": "ghent", "label": "Ghent", "count": 3}],
-        items=reference("FilterOption"), minItems=1,
+        items=reference("FilterOption"),
+        minItems=1,
     ),
-}  # fmt: skip
+}
 
-INTERNAL = "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
+INTERNAL = (
+    "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
+)
 
 # --- Links -------------------------------------------------------------------------------------
 
@@ -275,7 +334,9 @@ OF_VACANCIES = {
     "FormSchema": _link("getVacancyFormSchema", "The JSON Schema of a submission.", _SAME),
 }
 OF_FORMS = {
-    "Submission": _link("submitApplication", "Takes a submission, if there is the header `Apply`.", _SAME)
+    "Submission": _link(
+        "submitApplication", "Takes a submission, if there is the header `Apply`.", _SAME
+    )
 }
 
 # --- Parameters --------------------------------------------------------------------------------
@@ -290,7 +351,8 @@ ID = OpenApiParameter(
 PREVIEW = query(
     "preview",
     {"type": "string", "examples": ["12:1wK3bq:mZl0Rk9…"]},
-    "A signed token from the admin. For a day, it shows the vacancy in any state as if it were published. "
+    "A signed token from the admin. For a day, it shows the vacancy in any state as if it were "
+    "published. "
     "The response is never cached, and `head_recruiter` is null if there is none.",
 )
 # Not blank, no NUL, and no U+FFFD, which stands for bytes that are not UTF-8.
@@ -306,15 +368,18 @@ FACETS = (
             "pattern": _WORDS,
             "examples": ["ship engineer"],
         },
-        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles, brand, options, places and texts: "
-        "whole words, other forms of them (plural, gender), beginnings and parts. Quotes are around phrases. "
+        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles, brand, options, places "
+        "and texts: "
+        "whole words, other forms of them (plural, gender), beginnings and parts. Quotes are "
+        "around phrases. "
         "Case and accents are ignored.",
     ),
     *(
         query(
             filter_name(keyword),
             _OPTIONS,
-            f"Vacancies with any of these options of `{keyword}`: values from `/v1/filters`, separated by "
+            f"Vacancies with any of these options of `{keyword}`: values from `/v1/filters`, "
+            "separated by "
             "commas. An unknown value matches no vacancy.",
         )
         for keyword in Keyword
@@ -323,12 +388,17 @@ FACETS = (
         query(
             filter_name(fact),
             {**_OPTIONS, "examples": [values]},
-            f"Vacancies with any of these {description}, separated by commas. An unknown value matches no "
+            f"Vacancies with any of these {description}, separated by commas. An unknown value "
+            "matches no "
             "vacancy.",
         )
         for fact, description, values in (
             (Fact.BRAND, "brands: values from `/v1/filters`", ["harbour-works"]),
-            (Fact.COUNTRY, "countries, ISO 3166-1 alpha-2, in `places` or `remote_countries`", ["BE", "NL"]),
+            (
+                Fact.COUNTRY,
+                "countries, ISO 3166-1 alpha-2, in `places` or `remote_countries`",
+                ["BE", "NL"],
+            ),
             (Fact.WORK_PLACE, "values of `work_place`", ["hybrid", "remote"]),
             (Fact.EMPLOYMENT_TYPES, "values in `employment_types`", ["FULL_TIME"]),
             (Fact.LANGUAGE, "values of `language`", ["en"]),
@@ -337,14 +407,16 @@ FACETS = (
     query(
         NEAR,
         {"type": "string", "pattern": NEAR_PATTERN, "examples": ["51.22,4.4,25"]},
-        "Vacancies with a place in this circle: `latitude,longitude,km`, plain decimal numbers. The distance "
+        "Vacancies with a place in this circle: `latitude,longitude,km`, plain decimal numbers. "
+        "The distance "
         "is that of the great circle, 1 to 500 km.",
     ),
 )
 SORT = query(
     "sort",
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
-    "Order of the list. A leading `-` means descending. `relevance`, the default of a search: what fits best "
+    "Order of the list. A leading `-` means descending. `relevance`, the default of a search: "
+    "what fits best "
     "is first, then the newest. By `closes_at`, vacancies without an end are last.",
 )
 
@@ -378,5 +450,7 @@ def sparse_examples(path: str) -> JsonObject:
     """The body of a list with the parameter `fields`."""
     names = ("id", "title", "slug")
     return {
-        "With fields=id,title,slug": page(path, [example(VACANCY, names)], total=1, fields=",".join(names))
+        "With fields=id,title,slug": page(
+            path, [example(VACANCY, names)], total=1, fields=",".join(names)
+        )
     }

@@ -24,7 +24,9 @@ from vacancies.models import Attachment, Brand, Recruiter, Vacancy
 
 
 class VacancyItemSerializer(ItemSerializer):
-    """A vacancy. Text columns that may be empty are null then, so versions declare only other keys."""
+    """A vacancy. Text columns that may be empty are null then, so versions
+    declare only other keys.
+    """
 
     def build_standard_field(self, field_name: str, model_field: Field) -> tuple:
         if isinstance(model_field, models.CharField | models.TextField) and model_field.blank:
@@ -104,7 +106,9 @@ class NumberField(serializers.DecimalField):
     """A number of JSON: an integer if it is whole. Null if there is none."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_digits=12, decimal_places=None, read_only=True, allow_null=True, **kwargs)
+        super().__init__(
+            max_digits=12, decimal_places=None, read_only=True, allow_null=True, **kwargs
+        )
 
     def to_representation(self, value: Decimal) -> int | float:  # type: ignore[override]
         return int(value) if value == value.to_integral_value() else float(value)
@@ -132,7 +136,11 @@ class PaySerializer(PlainItemSerializer):
     note = TextField(source="pay_note")
 
     def to_representation(self, vacancy: Vacancy) -> JsonObject | None:  # type: ignore[override]
-        return super().to_representation(vacancy) if vacancy.is_pay_public and vacancy.has_pay else None
+        return (
+            super().to_representation(vacancy)
+            if vacancy.is_pay_public and vacancy.has_pay
+            else None
+        )
 
 
 class ClosingDateField(serializers.Field):

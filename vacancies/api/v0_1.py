@@ -88,7 +88,9 @@ class VacancySerializer(VacancyItemSerializer):
         response=SuccessResponse(
             serializer=VacancySerializer(many=True),
             description="A page of internal vacancies.",
-            examples=schema.page_examples("/v0.1/vacancies/internal", VacancySerializer.Meta.fields),
+            examples=schema.page_examples(
+                "/v0.1/vacancies/internal", VacancySerializer.Meta.fields
+            ),
         ),
         credentials=OPTIONAL_CREDENTIALS,
         errors=(401, 403),

@@ -25,7 +25,14 @@ from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute
-from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, Operation, SuccessResponse, documented, example
+from jobsite.api.openapi import (
+    OPTIONAL_CREDENTIALS,
+    PAGING,
+    Operation,
+    SuccessResponse,
+    documented,
+    example,
+)
 from jobsite.api.pagination import Unpaged
 from jobsite.api.permissions import InternalAccess, is_insider, is_protected
 from jobsite.api.serializers import AddressField, ItemSerializer, PageField
@@ -36,7 +43,15 @@ from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip
 from jobsite.serving.revision import RevisionState, fetch, snapshot
 from jobsite.types import JsonObject
 from vacancies.api import process_cache, schema
-from vacancies.api.lists import ROW, ListViewSet, Rendered, fill, has_read_model, json_response, read_items
+from vacancies.api.lists import (
+    ROW,
+    ListViewSet,
+    Rendered,
+    fill,
+    has_read_model,
+    json_response,
+    read_items,
+)
 from vacancies.api.rendered_items import store, stored_version
 from vacancies.api.serializers import (
     AttachmentSerializer,
@@ -51,7 +66,13 @@ from vacancies.api.serializers import (
     VacancyItemSerializer,
 )
 from vacancies.choices import Fact, Keyword
-from vacancies.filtersets import OPTION_NAMES, FacetFilterSet, VacancyFilterSet, fact_bitmaps, filter_name
+from vacancies.filtersets import (
+    OPTION_NAMES,
+    FacetFilterSet,
+    VacancyFilterSet,
+    fact_bitmaps,
+    filter_name,
+)
 from vacancies.models import Audience, Brand, Filter, FilterOption, State, Vacancy
 from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
@@ -145,7 +166,12 @@ class VacancySerializer(VacancyItemSerializer):
         omit_absent = ("brand", "attachments")
 
 
-_LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.Meta.fields), *schema.FACETS)
+_LIST_TAKES = (
+    *PAGING,
+    schema.SORT,
+    schema.fields_parameter(VacancySerializer.Meta.fields),
+    *schema.FACETS,
+)
 
 
 @extend_schema_view(
@@ -172,14 +198,17 @@ _LIST_TAKES = (*PAGING, schema.SORT, schema.fields_parameter(VacancySerializer.M
         response=SuccessResponse(
             serializer=VacancySerializer(many=True),
             description="A page of hot vacancies.",
-            examples=schema.page_examples("/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True),
+            examples=schema.page_examples(
+                "/v1/vacancies/hot", VacancySerializer.Meta.fields, is_hot=True
+            ),
             links=schema.OF_LISTS,
         ),
     ),
     internal=Operation(
         id="listInternalVacancies",
         summary="List internal vacancies",
-        description="Vacancies published for internal use, including those for both audiences, newest first "
+        description="Vacancies published for internal use, including those for both audiences, "
+        "newest first "
         "unless sorted otherwise. " + schema.INTERNAL,
         tag="Vacancies",
         takes=_LIST_TAKES,
@@ -223,7 +252,9 @@ class VacancyViewSet(ListViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if "fields" in self.query:
-            self.only = parameters.choices("fields", self.query["fields"], VacancySerializer.Meta.fields)
+            self.only = parameters.choices(
+                "fields", self.query["fields"], VacancySerializer.Meta.fields
+            )
 
     @action(detail=False, vacancy_list=VacancyList.HOT)
     def hot(self, request: Request) -> HttpResponse:
@@ -243,7 +274,9 @@ class VacancyViewSet(ListViewSet):
         return self.list(request)
 
 
-def find_published(request: Request, pk: str, vacancies: VacancyQuerySet, *, at: datetime) -> Vacancy:
+def find_published(
+    request: Request, pk: str, vacancies: VacancyQuerySet, *, at: datetime
+) -> Vacancy:
     """Return the vacancy `pk` if it is published at `at` and open to the client of `request`.
 
     A hidden one and an unknown one raise the same NotFound, after the same queries.
@@ -279,14 +312,17 @@ class RenderedForm(NamedTuple):
     retrieve=Operation(
         id="getVacancy",
         summary="Get one vacancy",
-        description="One published vacancy, public or internal, with all its keys. Where internal vacancies "
+        description="One published vacancy, public or internal, with all its keys. Where "
+        "internal vacancies "
         "are limited, they return 404 without permission.",
         tag="Vacancies",
         takes=(schema.ID, schema.PREVIEW),
         response=SuccessResponse(
             serializer=VacancySerializer,
             description="The vacancy.",
-            examples={"A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}},
+            examples={
+                "A vacancy": {"data": example(schema.VACANCY, VacancySerializer.Meta.fields)}
+            },
             links=schema.OF_VACANCIES,
         ),
         credentials=OPTIONAL_CREDENTIALS,
@@ -295,8 +331,10 @@ class RenderedForm(NamedTuple):
     form=Operation(
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
-        description="Sections, fields, options and conditional fields, for clients that may see the vacancy. "
-        "The required consent, that of the brand or the site, is the last field of the last section. The "
+        description="Sections, fields, options and conditional fields, for clients that may see "
+        "the vacancy. "
+        "The required consent, that of the brand or the site, is the last field of the last "
+        "section. The "
         "header `Apply` is present if the vacancy accepts applications.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
@@ -313,9 +351,12 @@ class RenderedForm(NamedTuple):
     form_schema=Operation(
         id="getVacancyFormSchema",
         summary="Get the JSON Schema of a submission of that form",
-        description="A JSON Schema (2020-12) of a valid submission, with conditions as if/then, and the "
-        "version of the form. A submission is an object that maps the name of each completed field to its "
-        'value: text, the value of an option, a list of values for a checkbox-group, "1" for a ticked '
+        description="A JSON Schema (2020-12) of a valid submission, with conditions as if/then, "
+        "and the "
+        "version of the form. A submission is an object that maps the name of each completed "
+        "field to its "
+        'value: text, the value of an option, a list of values for a checkbox-group, "1" for a '
+        "ticked "
         "checkbox, the name of a file. Hidden fields are omitted.",
         tag="Forms",
         takes=(schema.ID, schema.PREVIEW),
@@ -355,8 +396,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return json_response(b'{"data":' + item.data + b"}")
 
     def stored_item(self, pk: str, state: RevisionState | None) -> RenderedItem | None:
-        """Return the stored item of a vacancy that everybody may see. Without a snapshot, whose revision is
-        `state`, return None if it needs one."""
+        """Return the stored item of a vacancy that everybody may see. Without a snapshot, whose
+        revision is `state`, return None if it needs one.
+        """
         rows = (
             fetch(_SINGLE, stored_version(self.item_version), int(pk))
             if ID.fullmatch(pk) and len(pk) < 19
@@ -381,10 +423,13 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return RenderedItem(dumps(self.get_serializer().to_representation(vacancy)), {})
 
     def find(self, vacancies: VacancyQuerySet, pk: str, state: RevisionState | None) -> Vacancy:
-        """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound, after the
-        same queries."""
+        """Return the vacancy in the path. A hidden one and an unknown one raise the same NotFound,
+        after the same queries.
+        """
         if "preview" in self.query and ID.fullmatch(pk):
-            if opened_by(self.query["preview"]) != int(pk) or not (found := list(vacancies.filter(pk=pk))):
+            if opened_by(self.query["preview"]) != int(pk) or not (
+                found := list(vacancies.filter(pk=pk))
+            ):
                 raise NotFound(NO_SUCH_PREVIEW)
             vacancy = found[0]
         else:
@@ -412,7 +457,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
             if state is None:
                 return make()
-            return process_cache.process.shared(state.shared).form(self.vacancy.served_form_id, brand, make)
+            return process_cache.process.shared(state.shared).form(
+                self.vacancy.served_form_id, brand, make
+            )
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:
@@ -427,7 +474,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     def form_schema(self, request: Request, pk: str) -> Response:
         served = self.cached_form(pk)
         rules = submission_schema(served.sections, address=absolute(request, request.path))
-        return Response({"data": {"version": served.version, "schema": rules}}, headers=served.headers)
+        return Response(
+            {"data": {"version": served.version, "schema": rules}}, headers=served.headers
+        )
 
     def is_private(self) -> bool:
         return "preview" in self.query or (is_protected() and self.audience == Audience.INTERNAL)
@@ -441,7 +490,9 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         return response
 
 
-@documented("FilterOption", "An option of a filter, with the number of its vacancies.", schema.OPTION)
+@documented(
+    "FilterOption", "An option of a filter, with the number of its vacancies.", schema.OPTION
+)
 class OptionSerializer(ItemSerializer):
     """An option of a filter, with the number of its vacancies."""
 
@@ -465,9 +516,11 @@ class FilterSerializer(ItemSerializer):
 
 def count_options(index: Index, scopes: Mapping[str, BitMap64]) -> list[Any]:
     """Return the active filters, each with the options that vacancies of its scope have."""
-    filters: list[Any] = list(Filter.objects.active().prefetch_related(
-        Prefetch("options", FilterOption.objects.order_by("position", "label", "pk"))
-    ))  # fmt: skip
+    filters: list[Any] = list(
+        Filter.objects.active().prefetch_related(
+            Prefetch("options", FilterOption.objects.order_by("position", "label", "pk"))
+        )
+    )
     index.load(f"o{option.pk}" for each in filters for option in each.options.all())  # one query
     for each in filters:
         options: list[Any] = list(each.options.all())
@@ -480,14 +533,20 @@ def count_options(index: Index, scopes: Mapping[str, BitMap64]) -> list[Any]:
 
 def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject]:
     """Return the filters by facts, with the options that vacancies of their scope have."""
-    brands = Brand.objects.exclude(slug="").values_list("slug", "name") if settings.MULTI_BRANDING else ()
+    brands = (
+        Brand.objects.exclude(slug="").values_list("slug", "name")
+        if settings.MULTI_BRANDING
+        else ()
+    )
     brands_by_name = dict(sorted(brands, key=lambda pair: fold(pair[1])))
     with translation.override(site_language()):
         filters = []
         for fact in Fact:
             names = brands_by_name if fact is Fact.BRAND else fact.names()
             scope, found = scopes[filter_name(fact)], fact_bitmaps(fact, index, names)
-            counts = {value: bitmap.intersection_cardinality(scope) for value, bitmap in found.items()}
+            counts = {
+                value: bitmap.intersection_cardinality(scope) for value, bitmap in found.items()
+            }
             options = [
                 {"value": value, "label": label, "count": counts[value]}
                 for value, label in names.items()
@@ -502,8 +561,10 @@ def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject
     list=Operation(
         id="listFilters",
         summary="List filters",
-        description="Filters and options in use, with the number of public vacancies of each option. "
-        "With `filter[...]`, the numbers of a filter's options are those under all the other filters.",
+        description="Filters and options in use, with the number of public vacancies of each "
+        "option. "
+        "With `filter[...]`, the numbers of a filter's options are those under all the other "
+        "filters.",
         tag="Filters",
         takes=schema.FACETS,
         response=SuccessResponse(
@@ -526,7 +587,9 @@ class FilterViewSet(ReadOnlyViewSet):
         with snapshot() as state:
             self.until = Vacancy.objects.next_change(after=self.now)
             self.revision = state.number if state else None
-            facets = FacetFilterSet(self.query, queryset=Vacancy.objects.none(), request=self.request)
+            facets = FacetFilterSet(
+                self.query, queryset=Vacancy.objects.none(), request=self.request
+            )
             facets.check()
             index = process_cache.process.search.at(state)
             scopes = facets.scopes(index, VacancyList.EXTERNAL, at=self.now)

@@ -1,7 +1,8 @@
-"""The columns with the same value in API items, imports and spreadsheets, and how each type gets there.
+"""The columns with the same value in API items, imports and spreadsheets, and how each type gets
+there.
 
-A new column of one of the `TYPES` needs no code in imports, comparisons, spreadsheets and on the page of a
-vacancy. `tests/contract/columns.txt` lists where each column occurs.
+A new column of one of the `TYPES` needs no code in imports, comparisons, spreadsheets and on the
+page of a vacancy. `tests/contract/columns.txt` lists where each column occurs.
 """
 
 from collections.abc import Callable, Collection
@@ -35,9 +36,21 @@ from vacancies.models import Vacancy
 FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
 # Columns that the API returns under another name or with a rule of its own, or not at all.
 _OTHERS = {
-    "title", "title_internal", "image_url", "audience", "status", "publish_from", "publish_until",
-    "applications_kept_days", "pay_min", "pay_max", "pay_currency", "pay_period", "pay_note", "is_pay_public",
-}  # fmt: skip
+    "title",
+    "title_internal",
+    "image_url",
+    "audience",
+    "status",
+    "publish_from",
+    "publish_until",
+    "applications_kept_days",
+    "pay_min",
+    "pay_max",
+    "pay_currency",
+    "pay_period",
+    "pay_note",
+    "is_pay_public",
+}
 COLUMNS = tuple(field for field in plain_fields(Vacancy) if field.name not in _OTHERS)
 # Columns with a code of a long list, which no message lists: the codes, and what they are.
 CODES: dict[str, tuple[Callable[[], Collection[str]], str]] = {
@@ -46,13 +59,21 @@ CODES: dict[str, tuple[Callable[[], Collection[str]], str]] = {
     "pay_currency": (currency_codes, "an ISO 4217 code, such as EUR"),
 }
 _RULES = (
-    "allow_null", "max_length", "min_value", "max_value", "max_digits", "decimal_places", "validators",
-)  # fmt: skip
+    "allow_null",
+    "max_length",
+    "min_value",
+    "max_value",
+    "max_digits",
+    "decimal_places",
+    "validators",
+)
 
 
 @dataclass(frozen=True)
 class ColumnType:
-    """`imported` is the field of an imported item, `cell` turns a value other than None into a cell."""
+    """`imported` is the field of an imported item, `cell` turns a value other than None into a
+    cell.
+    """
 
     imported: Callable[..., serializers.Field]
     cell: Callable[[Any], Cell] = str
@@ -81,7 +102,9 @@ def imported(column: Any) -> serializers.Field:
     if column.name in CODES:
         return CodeField(*CODES[column.name])
     if column.choices:
-        return ChoiceField(column.choices, required=False, allow_blank=column.blank, allow_null=column.null)
+        return ChoiceField(
+            column.choices, required=False, allow_blank=column.blank, allow_null=column.null
+        )
     given = get_field_kwargs(column.name, column)
     rules = {name: given[name] for name in _RULES if name in given}
     return TYPES[column].imported(required=False, **rules)

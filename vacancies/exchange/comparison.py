@@ -21,7 +21,9 @@ _NO_PAY = {f"pay_{key}": empty for key, empty in PAY.items()}
 
 
 def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
-    """Return the values of `item` that are columns of `vacancy`, by column. Missing keys are left out."""
+    """Return the values of `item` that are columns of `vacancy`, by column.
+    Missing keys are left out.
+    """
     names = ("title", "created_at", *(column.name for column in COLUMNS))
     values = {name: item[name] for name in names if name in item}
     if "created_at" in values:
@@ -40,9 +42,12 @@ def column_values(item: JsonObject, vacancy: Vacancy) -> JsonObject:
 
 
 def as_shown(received: Any, stored: datetime | None) -> Any:
-    """Return `stored` if the interface shows it as `received`. It shows seconds and no offset, so that two
-    times at the end of summer time look the same."""
-    is_same = stored and received and not received.microsecond and _shown(received) == _shown(stored)
+    """Return `stored` if the interface shows it as `received`. It shows seconds and no offset, so
+    that two times at the end of summer time look the same.
+    """
+    is_same = (
+        stored and received and not received.microsecond and _shown(received) == _shown(stored)
+    )
     return stored if is_same else received
 
 
@@ -66,7 +71,9 @@ def attachment_pairs(item: JsonObject) -> list[tuple[str, str]]:
 def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
     """Return the keys of `item` whose value differs from that of `vacancy`."""
     columns = (
-        name for name, value in column_values(item, vacancy).items() if getattr(vacancy, name) != value
+        name
+        for name, value in column_values(item, vacancy).items()
+        if getattr(vacancy, name) != value
     )
     different = list(dict.fromkeys("pay" if "pay_" in name else name for name in columns))
     different += [

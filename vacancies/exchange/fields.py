@@ -1,7 +1,8 @@
-"""Serializer fields for imported values: a value is kept exactly, changed with a remark, or refused.
+"""Serializer fields for imported values: a value is kept exactly, changed with a remark, or
+refused.
 
-The serializer context may have `zone`, the time zone of the source, and `changes`, a list that receives a
-Remark for each value that was changed.
+The serializer context may have `zone`, the time zone of the source, and `changes`, a list that
+receives a Remark for each value that was changed.
 """
 
 import json
@@ -24,11 +25,13 @@ from jobsite.text.html_conversion import MARKUP, without_entities
 from jobsite.types import JsonObject
 from jobsite.unseen import plain_number, visible
 
-ID_MAX = 2**53 - 1  # the largest integer that every JSON parser reads exactly; leaves room for new ids
+# The largest integer that every JSON parser reads exactly; leaves room for new ids.
+ID_MAX = 2**53 - 1
 SHOWN_CHARACTERS = 60
 
 _BREAKS = re.compile(r"\s*[\t\n\v\f\r\x1c-\x1f\x85\u2028\u2029]\s*")
-_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # bidirectional overrides, embeddings and isolates
+# Bidirectional overrides, embeddings and isolates.
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 
@@ -48,7 +51,12 @@ class ImportTextField(serializers.CharField):
     """Text, kept exactly. Null becomes ""."""
 
     def __init__(self, **kwargs: Any) -> None:
-        defaults = {"required": False, "allow_null": True, "allow_blank": True, "trim_whitespace": False}
+        defaults = {
+            "required": False,
+            "allow_null": True,
+            "allow_blank": True,
+            "trim_whitespace": False,
+        }
         super().__init__(**defaults | kwargs)
 
     def run_validation(self, data: object = serializers.empty) -> object:
@@ -58,18 +66,26 @@ class ImportTextField(serializers.CharField):
 
 
 class LineField(ImportTextField):
-    """Text of one line. HTML entities are converted, line breaks are replaced by spaces; control characters
-    and bidirectional overrides are removed. This and tags are reported. NUL is refused, as in every text."""
+    """Text of one line. HTML entities are converted, line breaks are replaced by spaces; control
+    characters and bidirectional overrides are removed. This and tags are reported. NUL is refused,
+    as in every text.
+    """
 
     def to_internal_value(self, data: Any) -> str:
         text = _converted(self, super().to_internal_value(data))
         line = _BREAKS.sub(" ", text).strip() if _BREAKS.search(text) else text
         if line != text:
-            _report(self, "line_breaks", f"replaced line breaks by spaces; received {format_value(text)}")
+            _report(
+                self,
+                "line_breaks",
+                f"replaced line breaks by spaces; received {format_value(text)}",
+            )
         plain = "".join(c for c in line if c == "\0" or not _is_invisible(c))
         if plain != line:
             names = sorted({f"U+{ord(c):04X}" for c in line if c not in plain})
-            _report(self, "control_characters", f"removed the invisible characters {', '.join(names)}")
+            _report(
+                self, "control_characters", f"removed the invisible characters {', '.join(names)}"
+            )
         if not plain.strip() and not self.allow_blank:
             self.fail("blank")
         return plain
@@ -136,7 +152,9 @@ class CodeField(serializers.Field):
 
 
 class ImportNumberField(serializers.Field):
-    """A JSON number as a Decimal. If `is_rounded`, more decimals are rounded and reported, else refused."""
+    """A JSON number as a Decimal.
+    If `is_rounded`, more decimals are rounded and reported, else refused.
+    """
 
     default_error_messages = {"invalid": "Must be a number {allowed}; received {received}."}
 
@@ -194,7 +212,9 @@ class FlagField(serializers.BooleanField):
 
 
 class DateTimeField(serializers.DateTimeField):
-    """A datetime, in the time zone of the source or in ISO 8601 with an offset. The result is in UTC."""
+    """A datetime, in the time zone of the source or in ISO 8601 with an offset.
+    The result is in UTC.
+    """
 
     default_error_messages = {
         "range": "Must be between the years 1900 and 2200.",
@@ -239,7 +259,9 @@ class EndField(DateTimeField):
 
 def _seen(field: serializers.Field, text: str, rule: Callable[[str], str]) -> str:
     if (plain := rule(text)) != text:
-        _report(field, "control_characters", f"removed what nobody sees; received {format_value(text)}")
+        _report(
+            field, "control_characters", f"removed what nobody sees; received {format_value(text)}"
+        )
     return plain
 
 
@@ -248,7 +270,11 @@ def _converted(field: serializers.Field, text: str) -> str:
     if plain != text:
         _report(field, "html_entities", f"converted HTML entities; received {format_value(text)}")
     elif MARKUP.search(unescape(text)):
-        _report(field, "html_tags", f"has HTML tags, which are shown as text; received {format_value(text)}")
+        _report(
+            field,
+            "html_tags",
+            f"has HTML tags, which are shown as text; received {format_value(text)}",
+        )
     return plain
 
 

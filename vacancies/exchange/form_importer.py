@@ -38,13 +38,16 @@ class FormReport(ImportReport):
 
 
 class FormImporter:
-    """Imports the forms of existing vacancies. A vacancy that already serves an equal form is not changed.
+    """Imports the forms of existing vacancies. A vacancy that already serves an equal form is not
+    changed.
 
-    `language` is the language of forms that do not determine it. `consent_name` is the name of the consent
-    box of the source, which ours replaces. `unescape` is as for `VacancyImporter`.
+    `language` is the language of forms that do not determine it. `consent_name` is the name of the
+    consent box of the source, which ours replaces. `unescape` is as for `VacancyImporter`.
     """
 
-    def __init__(self, *, language: str = "", consent_name: str = CONSENT, unescape: bool = False) -> None:
+    def __init__(
+        self, *, language: str = "", consent_name: str = CONSENT, unescape: bool = False
+    ) -> None:
         self.unescape = unescape
         self.language = language or site_language()
         self.consent_name = consent_name
@@ -63,18 +66,24 @@ class FormImporter:
 
     def _import_row(self, row: FormRow) -> None:
         if (key := repeated_key(row.data)) is not None:
-            self._refuse(row, Remark(str(key), "repeated_key", "Occurs more than once in an object."))
+            self._refuse(
+                row, Remark(str(key), "repeated_key", "Occurs more than once in an object.")
+            )
             return
         try:
             reading = ParsedForm(row.data, consent_name=self.consent_name, unescape=self.unescape)
         except StructureError as error:
-            self._refuse(row, *(Remark(path, "invalid", text) for path, text in error.faults.items()))
+            self._refuse(
+                row, *(Remark(path, "invalid", text) for path, text in error.faults.items())
+            )
             return
         with transaction.atomic():
             self._import(row, reading)
 
     def _import(self, row: FormRow, reading: ParsedForm) -> None:
-        vacancy = Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form().defer("search_text").first()
+        vacancy = (
+            Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form().defer("search_text").first()
+        )
         if vacancy is None:
             text = "there is no vacancy with this id here; import the vacancies first."
             self._refuse(row, Remark("", "vacancy", text))
@@ -85,7 +94,11 @@ class FormImporter:
         language = self._language(reading, served)
         wanted = key(reading.structure, language)
         self._note(row, reading, language, vacancy.shown_brand_id)
-        current = key(served.whole_structure, served.served_language) if served else key([], site_language())
+        current = (
+            key(served.whole_structure, served.served_language)
+            if served
+            else key([], site_language())
+        )
         if current == wanted:
             self.report.unchanged += 1
             return
@@ -96,7 +109,9 @@ class FormImporter:
             if lost := operations.lost_names(served, reading.structure):
                 text = f"“{served}” was changed and lost the fields {', '.join(lost)}"
                 self.report.add("note", row.name, Remark("", "names_lost", text), id=row.pk)
-            operations.save(served, operations.FormEdit(reading.structure, language=language), origin=ORIGIN)
+            operations.save(
+                served, operations.FormEdit(reading.structure, language=language), origin=ORIGIN
+            )
             self._know(served)
             self.report.updated += 1
             return
@@ -107,7 +122,9 @@ class FormImporter:
             return
         if form is None:
             name = f"Form of {vacancy.title}"
-            form = operations.create(name=name, structure=reading.structure, origin=ORIGIN, language=language)
+            form = operations.create(
+                name=name, structure=reading.structure, origin=ORIGIN, language=language
+            )
             self._know(form)
             self.report.created += 1
         Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
@@ -119,9 +136,12 @@ class FormImporter:
         self._known[key(form.structure, form.language)] = form.pk
 
     def _equal_form(self, wanted: str) -> Form | None:
-        """Return the form with the key `wanted`, locked, or None if an earlier row or a recruiter has
-        changed it."""
-        known = Form.objects.select_for_update().filter(pk__in=[self._known.get(wanted)], extends=None)
+        """Return the form with the key `wanted`, locked, or None if an earlier row or a recruiter
+        has changed it.
+        """
+        known = Form.objects.select_for_update().filter(
+            pk__in=[self._known.get(wanted)], extends=None
+        )
         for form in known:
             if wanted in (
                 key(form.structure, form.language),
@@ -131,8 +151,9 @@ class FormImporter:
         return None
 
     def _language(self, reading: ParsedForm, served: Form | None) -> str:
-        """Return the language of a form. If its sections do not determine it, prefer the language of an equal
-        form: that of the vacancy, then any other."""
+        """Return the language of a form. If its sections do not determine it, prefer the language
+        of an equal form: that of the vacancy, then any other.
+        """
         if reading.language:
             return reading.language
         if served and served.whole_structure == reading.structure:
@@ -142,8 +163,9 @@ class FormImporter:
         return next(known, self.language)
 
     def _is_only_for(self, vacancy: Vacancy, form: Form) -> bool:
-        """Whether only `vacancy` uses `form` and no recruiter has saved it. Then the import changes the form
-        instead of creating another one."""
+        """Whether only `vacancy` uses `form` and no recruiter has saved it. Then the import changes
+        the form instead of creating another one.
+        """
         return (
             vacancy.form_id == form.pk
             and not form.is_default
@@ -160,11 +182,17 @@ class FormImporter:
         notes = [("form", note) for note in reading.notes]
         ours = ConsentText.objects.current(language, brand).text
         if not reading.has_consent:
-            text = f"no consent box named {self.consent_name}; pass its name in the source with --consent"
+            text = (
+                f"no consent box named {self.consent_name}; pass its name in the source with "
+                "--consent"
+            )
             notes.append(("consent", text))
         elif reading.consent != ours:
             notes.append(
-                ("consent", f"the consent text is {reading.consent!r} in the source and {ours!r} here")
+                (
+                    "consent",
+                    f"the consent text is {reading.consent!r} in the source and {ours!r} here",
+                )
             )
         for code, note in notes:
             if note not in self._noted:  # usually the same for all forms of a source

@@ -34,13 +34,39 @@ DAYS = 430  # range of the publication dates
 
 GROUPS = {
     "Care": ["Nurse", "Physiotherapist", "Radiographer", "Care Assistant", "Midwife", "Pharmacist"],
-    "Technology": ["Software Engineer", "Data Analyst", "Network Engineer", "Test Automation Engineer"],
-    "Logistics": ["Warehouse Operator", "Forklift Driver", "Transport Planner", "Customs Declarant"],
+    "Technology": [
+        "Software Engineer",
+        "Data Analyst",
+        "Network Engineer",
+        "Test Automation Engineer",
+    ],
+    "Logistics": [
+        "Warehouse Operator",
+        "Forklift Driver",
+        "Transport Planner",
+        "Customs Declarant",
+    ],
     "Education": ["Primary School Teacher", "Lecturer in Mathematics", "Special Needs Coach"],
-    "Construction": ["Site Manager", "Bricklayer", "Crane Operator", "Estimator", "Électricien résidentiel"],
+    "Construction": [
+        "Site Manager",
+        "Bricklayer",
+        "Crane Operator",
+        "Estimator",
+        "Électricien résidentiel",
+    ],
     "Finance": ["Accountant", "Payroll Officer", "Internal Auditor", "Credit Controller"],
-    "Hospitality": ["Chef de partie", "Sommelier", "Front Office Manager", "Housekeeping Supervisor"],
-    "Public service": ["Policy Officer", "Urban Planner", "Inspector", "Dossierbeheerder burgerzaken"],
+    "Hospitality": [
+        "Chef de partie",
+        "Sommelier",
+        "Front Office Manager",
+        "Housekeeping Supervisor",
+    ],
+    "Public service": [
+        "Policy Officer",
+        "Urban Planner",
+        "Inspector",
+        "Dossierbeheerder burgerzaken",
+    ],
 }
 LEVELS = ["", "Junior ", "Senior ", "Lead ", "Deputy ", "Trainee "]
 TOWNS = {
@@ -58,20 +84,52 @@ TOWNS = {
 }
 VOCABULARY = {
     Keyword.CONTRACT_TYPES: ["Permanent", "Fixed term", "Temporary", "Freelance", "Internship"],
-    Keyword.WORK_REGIMES: ["Full-time", "Part-time 80%", "Part-time 50%", "Shifts", "Nights", "Weekends"],
+    Keyword.WORK_REGIMES: [
+        "Full-time",
+        "Part-time 80%",
+        "Part-time 50%",
+        "Shifts",
+        "Nights",
+        "Weekends",
+    ],
     Keyword.JOBCUSTOM1: ["0-2 years", "3-5 years", "6-10 years", "10+ years"],
     Keyword.JOBCUSTOM2: ["Dutch", "French", "English", "German", "Spanish"],
     Keyword.JOBCUSTOM3: ["Bachelor", "Master", "Secondary school", "No diploma needed"],
-    Keyword.JOBCUSTOM4: ["Company car", "Bike lease", "Meal vouchers", "Hospital insurance", "Remote work"],
+    Keyword.JOBCUSTOM4: [
+        "Company car",
+        "Bike lease",
+        "Meal vouchers",
+        "Hospital insurance",
+        "Remote work",
+    ],
 }
 PAY = {  # a month, in euros, for somebody who starts
-    "Care": 2900, "Technology": 3300, "Logistics": 2500, "Education": 2850, "Construction": 2700,
-    "Finance": 3000, "Hospitality": 2300, "Public service": 2800,
-}  # fmt: skip
-PERIODS = {"month": (1, 50), "year": (13.92, 500), "hour": (1 / 164.67, 0.25)}  # of a month, and rounded to
-PAY_NOTES = ["Gross, plus meal vouchers", "Gross, joint committee 200", "Gross, depends on your experience"]
-AT_HOME = {"Technology": 0.8, "Finance": 0.6, "Public service": 0.5, "Education": 0.2}  # others: none
-STREETS = ["Stationsstraat", "Rue de la Gare", "Kerkstraat", "Rue Neuve", "Industrieweg", "Marktplein"]
+    "Care": 2900,
+    "Technology": 3300,
+    "Logistics": 2500,
+    "Education": 2850,
+    "Construction": 2700,
+    "Finance": 3000,
+    "Hospitality": 2300,
+    "Public service": 2800,
+}
+# Of a month, and rounded to.
+PERIODS = {"month": (1, 50), "year": (13.92, 500), "hour": (1 / 164.67, 0.25)}
+PAY_NOTES = [
+    "Gross, plus meal vouchers",
+    "Gross, joint committee 200",
+    "Gross, depends on your experience",
+]
+# Others: none.
+AT_HOME = {"Technology": 0.8, "Finance": 0.6, "Public service": 0.5, "Education": 0.2}
+STREETS = [
+    "Stationsstraat",
+    "Rue de la Gare",
+    "Kerkstraat",
+    "Rue Neuve",
+    "Industrieweg",
+    "Marktplein",
+]
 LENGTHS = {  # minimum and maximum number of sentences
     "description": (4, 12),
     "profile": (4, 12),
@@ -87,7 +145,14 @@ BRANDS = [
     "Stadswerk",
     "Contoso Talent",
 ]
-NAMES = ["An Peeters", "Bruno Lefèvre", "Chloé Martin", "Dirk Jacobs", "Elif Yılmaz", "Femke de Groot"]
+NAMES = [
+    "An Peeters",
+    "Bruno Lefèvre",
+    "Chloé Martin",
+    "Dirk Jacobs",
+    "Elif Yılmaz",
+    "Femke de Groot",
+]
 SENTENCES = [
     "You plan the week together with four colleagues and see it through.",
     "Our patients, pupils and customers come from the neighbourhood, and so do most of us.",
@@ -105,15 +170,18 @@ SENTENCES = [
 
 
 def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
-    """Create `count` vacancies that are published at `at`, one transaction per batch, and yield the size of
-    each batch. The same seed gives the same content."""
+    """Create `count` vacancies that are published at `at`, one transaction per batch, and yield the
+    size of each batch. The same seed gives the same content.
+    """
     random = Random(seed)
     pools = {name: _texts(random, *sentences) for name, sentences in LENGTHS.items()}
     with transaction.atomic():
-        options = {key: option.pk for key, option in _options().items()}  # ids: rows of ids are made faster
+        # Ids: rows of ids are made faster.
+        options = {key: option.pk for key, option in _options().items()}
         brands = [Brand.objects.get_or_create(name=name)[0] for name in BRANDS]
         recruiters = [Recruiter.objects.get_or_create(name=name)[0] for name in NAMES]
-        newest = Vacancy.objects.aggregate(pk=Max("pk"))["pk"] or 0  # so that no reference occurs twice
+        # So that no reference occurs twice.
+        newest = Vacancy.objects.aggregate(pk=Max("pk"))["pk"] or 0
     rows = (_vacancy(random, pools, brands, recruiters, at) for _ in range(count))
     facts = Facts(seed, first=newest + 1)
     while batch := list(islice(rows, BATCH)):
@@ -121,12 +189,16 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
         with transaction.atomic():
             vacancies = Vacancy.objects.bulk_create([vacancy for vacancy, _ in batch])
             VacancyOption.objects.bulk_create(
-                VacancyOption(vacancy_id=vacancy.pk, option_id=options[keyword, label], position=position)
+                VacancyOption(
+                    vacancy_id=vacancy.pk, option_id=options[keyword, label], position=position
+                )
                 for vacancy, (_, labels) in zip(vacancies, batch, strict=True)
                 for position, (keyword, label) in enumerate(labels)
             )
             VacancyRecruiter.objects.bulk_create(
-                VacancyRecruiter(vacancy_id=vacancy.pk, recruiter=random.choice(recruiters), position=0)
+                VacancyRecruiter(
+                    vacancy_id=vacancy.pk, recruiter=random.choice(recruiters), position=0
+                )
                 for vacancy in vacancies
                 if random.random() < 0.3
             )
@@ -140,8 +212,9 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
 
 
 class Facts:
-    """Reference, work place, places and pay. They have random numbers of their own: the columns that were
-    there first are the same for a seed in each release."""
+    """Reference, work place, places and pay. They have random numbers of their own: the columns
+    that were there first are the same for a seed in each release.
+    """
 
     def __init__(self, seed: int, *, first: int) -> None:
         self.random = Random(f"facts {seed}")
@@ -170,20 +243,29 @@ class Facts:
             share = AT_HOME.get(group, 0)
             is_remote = at_home < share / 4
             vacancy.work_place = (
-                WorkPlace.REMOTE if is_remote else WorkPlace.HYBRID if at_home < share else WorkPlace.ONSITE
+                WorkPlace.REMOTE
+                if is_remote
+                else WorkPlace.HYBRID
+                if at_home < share
+                else WorkPlace.ONSITE
             )
         if random() < 0.6:
             self._set_pay(vacancy, PAY[group])
         if vacancy.work_place == WorkPlace.REMOTE:
             codes = ["BE", "NL", "FR", "LU"][: 1 + int(random() * 4)]
             return [
-                {"kind": PlaceKind.APPLICANT, "position": n, "country": code} for n, code in enumerate(codes)
+                {"kind": PlaceKind.APPLICANT, "position": n, "country": code}
+                for n, code in enumerate(codes)
             ]
         towns = [vacancy.location] if vacancy.location else []
         towns += [
             TOWNS[label][0] for keyword, label in labels[3:4] if keyword == Keyword.REGIONS
         ]  # of another region
-        places = [self.cities[town] | {"position": n} for n, town in enumerate(towns) if town in self.cities]
+        places = [
+            self.cities[town] | {"position": n}
+            for n, town in enumerate(towns)
+            if town in self.cities
+        ]
         if places and random() < 0.5:
             street = STREETS[int(random() * len(STREETS))]
             places[0]["street"] = f"{street} {1 + int(random() * 200)}"
@@ -195,7 +277,8 @@ class Facts:
         times, step = PERIODS[period]
         low = month * (1 + random() * 0.4) * times
         vacancy.pay_min, vacancy.pay_max = (
-            Decimal(str(round(amount / step) * step)) for amount in (low, low * (1.1 + random() * 0.4))
+            Decimal(str(round(amount / step) * step))
+            for amount in (low, low * (1.1 + random() * 0.4))
         )
         if random() < 0.2:
             vacancy.pay_max = None

@@ -1,5 +1,7 @@
-"""Make the files of `vacancies/cities.py` from downloads of GeoNames (download.geonames.org/export/dump/). To
-keep them small, FR was made with `--names-from 5000`, and US with `--names-from 100000`."""
+"""Make the files of `vacancies/cities.py` from downloads of GeoNames
+(download.geonames.org/export/dump/). To keep them small, FR was made with `--names-from 5000`, and
+US with `--names-from 100000`.
+"""
 
 import json
 import re
@@ -10,17 +12,22 @@ from dataclasses import dataclass
 from vacancies.cities import LARGE, name_key
 
 COLUMNS = 19
-# A name means one city in the whole world if that city is large, and no city of another country has the name,
-# or only much smaller ones.
+# A name means one city in the whole world if that city is large, and no city of another country has
+# the name, or only much smaller ones.
 TIMES_LARGER = 10
-BY_DISTRICT = {"FR"}  # postal codes begin with the code of the département, which texts also name alone
+# Postal codes begin with the code of the département, which texts also name alone.
+BY_DISTRICT = {"FR"}
 GERMAN = {"AT", "CH", "DE", "LI"}
-# Words in the letters of English, Dutch, French and German. The column of other names does not say their
-# language: it has names in all languages, transliterations, and codes of airports.
-_NAME = re.compile(r"['A-ZÀÂÄÆÇÉÈÊËÎÏÔÖŒÙÛÜ][-A-Za-zÀÂÄÆÇÉÈÊËÎÏÔÖŒÙÛÜàâäæçéèêëîïôöœùûüÿß'’. /]{1,39}")
+# Words in the letters of English, Dutch, French and German. The column of other names does not say
+# their language: it has names in all languages, transliterations, and codes of airports.
+_NAME = re.compile(
+    r"['A-ZÀÂÄÆÇÉÈÊËÎÏÔÖŒÙÛÜ][-A-Za-zÀÂÄÆÇÉÈÊËÎÏÔÖŒÙÛÜàâäæçéèêëîïôöœùûüÿß'’. /]{1,39}"
+)
 _SOURCE = (
-    "GeoNames (geonames.org), CC BY 4.0. Columns of a city: latitude, longitude, region, population, how "
-    "many of its names mean no other city in the world, and its names: first the usual one, then these"
+    "GeoNames (geonames.org), CC BY 4.0. Columns of a city: latitude, longitude, region, "
+    "population, how "
+    "many of its names mean no other city in the world, and its names: first the usual one, then "
+    "these"
 )
 
 
@@ -53,7 +60,9 @@ def read_cities(lines: Iterable[str]) -> Iterator[CityRow]:
 
 
 def _names(name: str, others: list[str], *, has_umlauts: bool) -> list[str]:
-    """Return the names, each in one spelling: of two, München with `has_umlauts`, Brussel without."""
+    """Return the names, each in one spelling:
+    of two, München with `has_umlauts`, Brussel without.
+    """
     found: dict[str, str] = {}
     for other in sorted(others, key=lambda name: (name.isascii() == has_umlauts, name)):
         if _NAME.fullmatch(other) and not other.isupper():
@@ -63,17 +72,23 @@ def _names(name: str, others: list[str], *, has_umlauts: bool) -> list[str]:
 
 
 def city_files(
-    rows: Collection[CityRow], region_lines: Iterable[str], countries: Collection[str], *, names_from: int = 0
+    rows: Collection[CityRow],
+    region_lines: Iterable[str],
+    countries: Collection[str],
+    *,
+    names_from: int = 0,
 ) -> dict[str, str]:
     """Return the content of the file of each country. `rows` are the cities of the whole world, and
-    `region_lines` the lines of admin1CodesASCII.txt. Cities with fewer than `names_from` inhabitants have
-    only their usual name."""
+    `region_lines` the lines of admin1CodesASCII.txt. Cities with fewer than `names_from`
+    inhabitants have only their usual name.
+    """
     regions: dict[str, dict[str, str]] = defaultdict(dict)
     for line in region_lines:
         code, name = line.rstrip("\r\n").split("\t")[:2]
         country, _, region = code.partition(".")
         regions[country][region] = name
-    largest: dict[str, dict[str, int]] = defaultdict(dict)  # the largest population, by name and country
+    # The largest population, by name and country.
+    largest: dict[str, dict[str, int]] = defaultdict(dict)
     for row in rows:
         for name in row.names:
             there = largest[name_key(name)]
@@ -97,8 +112,9 @@ def _city(
     row: CityRow, regions: dict[str, str], largest: dict[str, dict[str, int]], names_from: int
 ) -> list[object]:
     def is_region(name: str) -> bool:
-        """Whether this other name means the region: Washington is called District of Columbia, too. New York
-        City is New York."""
+        """Whether this other name means the region: Washington is called District of Columbia, too.
+        New York City is New York.
+        """
         return name in regions.values() and name not in row.names[0]
 
     def is_known(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Import of vacancies: items of API v1 become rows. Importing the same items again changes nothing.
 
-The source decides the content of a vacancy. Recruiters decide its publication: an import keeps what they set.
-A service publishes what it lists. A file may state the publication of each vacancy.
+The source decides the content of a vacancy. Recruiters decide its publication: an import keeps what
+they set. A service publishes what it lists. A file may state the publication of each vacancy.
 """
 
 import hashlib
@@ -71,10 +71,11 @@ class _ChangedError(Exception):
 
 
 class VacancyImporter:
-    """Imports rows in batches, one transaction each. A refused row is reported; the others are imported.
+    """Imports rows in batches, one transaction each. A refused row is reported; the others are
+    imported.
 
-    `recruiter` becomes the head recruiter of vacancies that have none. `unescape` converts texts whose HTML
-    is escaped; without it, such rows are refused.
+    `recruiter` becomes the head recruiter of vacancies that have none. `unescape` converts texts
+    whose HTML is escaped; without it, such rows are refused.
     """
 
     def __init__(self, *, recruiter: Recruiter | None = None, unescape: bool = False) -> None:
@@ -87,7 +88,9 @@ class VacancyImporter:
         self._with_start: set[int] = set()  # vacancies that were published when the source says
 
     def import_rows(self, rows: Iterable[SourceRow]) -> None:
-        """Create or update the vacancies of `rows`, all of one source, and add the results to `report`."""
+        """Create or update the vacancies of `rows`, all of one source, and add the results to
+        `report`.
+        """
         rows = iter(rows)
         seen: dict[int, str] = {}
         number = 0
@@ -96,8 +99,11 @@ class VacancyImporter:
             with self.report.batch(), transaction.atomic():
                 Filter.objects.switch_on_unused()
                 self._import_batch(batch, seen)
-                with connection.cursor() as cursor:  # explicit ids were inserted: advance the sequences
-                    for statement in connection.ops.sequence_reset_sql(no_style(), [Vacancy, Recruiter]):
+                # Explicit ids were inserted: advance the sequences.
+                with connection.cursor() as cursor:
+                    for statement in connection.ops.sequence_reset_sql(
+                        no_style(), [Vacancy, Recruiter]
+                    ):
                         cursor.execute(statement)
             if number % MERGE_EVERY == 0:
                 merge_if_due()
@@ -112,7 +118,9 @@ class VacancyImporter:
             self.report.add("note", "", Remark("", "order", text))
 
     def set_employment_types(self) -> None:
-        """Set the employment types of options that all items of the run prove, and add them to `report`."""
+        """Set the employment types of options that all items of the run prove, and add them to
+        `report`.
+        """
         with self.report.batch(), transaction.atomic():
             self._option_types.write()
 
@@ -126,7 +134,9 @@ class VacancyImporter:
             digest = _digest(row.item)
             if item["id"] in seen:
                 if seen[item["id"]] == digest:
-                    self.report.note(row, item, "", "duplicate", "repeats an earlier item of the same source")
+                    self.report.note(
+                        row, item, "", "duplicate", "repeats an earlier item of the same source"
+                    )
                     self.report.unchanged += 1
                 else:
                     text = "An earlier item of the same source has this id and other content."
@@ -150,8 +160,9 @@ class VacancyImporter:
                 self.report.refuse(row.name, Remark("", "database", str(error)), id=item["id"])
 
     def _import_item(self, row: SourceRow, item: JsonObject, stored: Vacancy | None) -> None:
-        """Create the vacancy of `item`, or update `stored`. Raise _RowRefusedError, or _ChangedError if the
-        stored one was saved since it was read."""
+        """Create the vacancy of `item`, or update `stored`. Raise _RowRefusedError, or
+        _ChangedError if the stored one was saved since it was read.
+        """
         vacancy = stored or self._new_vacancy(item)
         uploads = list(vacancy.attachments.all()) if stored else []
         if stored and self._is_of_another_file(row, stored):
@@ -196,7 +207,9 @@ class VacancyImporter:
         vacancy.ordered_choices, vacancy.ordered_recruiter_links = [], []
         return vacancy
 
-    def _set_columns(self, row: SourceRow, item: JsonObject, vacancy: Vacancy, *, is_new: bool) -> set[str]:
+    def _set_columns(
+        self, row: SourceRow, item: JsonObject, vacancy: Vacancy, *, is_new: bool
+    ) -> set[str]:
         """Set the columns of `vacancy` that differ from `item`, and return their names."""
         wanted = column_values(item, vacancy)
         wanted["audience"] = self._audience(row, item, None if is_new else vacancy.audience)
@@ -213,7 +226,9 @@ class VacancyImporter:
         language = vacancy.recognised_language()
         self.report.languages[language] += 1
         if not language:
-            text = f"not stated and not recognised in the texts; {vacancy.shown_language} is assumed"
+            text = (
+                f"not stated and not recognised in the texts; {vacancy.shown_language} is assumed"
+            )
             self.report.note(row, item, "language", "language_unknown", text)
         elif language != vacancy.shown_language:
             vacancy.language = language
@@ -235,7 +250,9 @@ class VacancyImporter:
             chosen = known
             if keyword in item:
                 rows = (self._rows.option(keyword, label, note) for label in item[keyword])
-                named = (ImportOption(row.pk, keyword, row.label, row.employment_type) for row in rows)
+                named = (
+                    ImportOption(row.pk, keyword, row.label, row.employment_type) for row in rows
+                )
                 chosen = list(dict.fromkeys(named))
             options += chosen
             if [option.pk for option in chosen] != [option.pk for option in known]:
@@ -250,21 +267,29 @@ class VacancyImporter:
         note = partial(self.report.note, row, item, "")
         people = [self._rows.recruiter(data, note) for data in item["recruiters"] or ()]
         recruiters = list(dict.fromkeys(people))
-        if [link.recruiter_id for link in vacancy.ordered_recruiter_links] != [r.pk for r in recruiters]:
+        if [link.recruiter_id for link in vacancy.ordered_recruiter_links] != [
+            r.pk for r in recruiters
+        ]:
             changed.add("recruiters")
         return recruiters
 
-    def _set_publication(self, row: SourceRow, item: JsonObject, vacancy: Vacancy, changed: set[str]) -> None:
-        """Set the status of `vacancy` and the start of its publication as the source does, unless a recruiter
-        decided. Add "status" to `changed` if one of them changed."""
+    def _set_publication(
+        self, row: SourceRow, item: JsonObject, vacancy: Vacancy, changed: set[str]
+    ) -> None:
+        """Set the status of `vacancy` and the start of its publication as the source does, unless a
+        recruiter decided. Add "status" to `changed` if one of them changed.
+        """
         status = item.get("status")
         before = (vacancy.status, vacancy.publish_from)
         if status in (FileStatus.DRAFT, FileStatus.CLOSED):
-            vacancy.status = VacancyStatus.DRAFT if status == FileStatus.DRAFT else VacancyStatus.UNPUBLISHED
+            vacancy.status = (
+                VacancyStatus.DRAFT if status == FileStatus.DRAFT else VacancyStatus.UNPUBLISHED
+            )
             vacancy.publish_from = as_shown(
                 item.get("published_at", vacancy.publish_from), vacancy.publish_from
             )
-        # A draft without publish_from was never published here: an earlier import left it as a draft.
+        # A draft without publish_from was never published here: an earlier import left it as a
+        # draft.
         elif (
             status
             or before == (VacancyStatus.DRAFT, None)
@@ -276,7 +301,10 @@ class VacancyImporter:
             self._publish(row, item, vacancy)
         if (vacancy.status, vacancy.publish_from) == before:
             return
-        if vacancy.pk in self._set_by_recruiters["status"] | self._set_by_recruiters["publish_from"]:
+        if (
+            vacancy.pk
+            in self._set_by_recruiters["status"] | self._set_by_recruiters["publish_from"]
+        ):
             key = "published_at" if vacancy.status == before[0] else "status"
             vacancy.status, vacancy.publish_from = before
             text = "differs from what a recruiter set here; not changed"
@@ -288,7 +316,9 @@ class VacancyImporter:
         """Publish `vacancy` as the source does, or report why not."""
         start = as_shown(item.get("published_at"), vacancy.publish_from) or vacancy.publish_from
         if item.get("status") == FileStatus.SCHEDULED and start is None:
-            raise _RowRefusedError(Remark("published_at", "required", "A scheduled vacancy needs it."))
+            raise _RowRefusedError(
+                Remark("published_at", "required", "A scheduled vacancy needs it.")
+            )
         start = start or vacancy.created_at
         if vacancy.state_at(self.now) in (State.PUBLISHED, State.EXPIRED) and start <= self.now:
             vacancy.publish_from = start
@@ -297,7 +327,9 @@ class VacancyImporter:
         if vacancy.brand and vacancy.brand.requires_approval:
             missing.append("The brand publishes with approval only.")
         if missing:
-            what = "imported as a draft" if vacancy.status == VacancyStatus.DRAFT else "not published"
+            what = (
+                "imported as a draft" if vacancy.status == VacancyStatus.DRAFT else "not published"
+            )
             remarks = [Remark("", "draft", f"{what}: {' '.join(missing)}")]
             self.report.add("draft", row.name, *remarks, id=item["id"], is_id_shown=True)
             return
@@ -311,10 +343,17 @@ class VacancyImporter:
             self.report.note(row, item, "published_at", "future", text)
         vacancy.status, vacancy.publish_from = VacancyStatus.PUBLISHED, start
 
-    def _check(self, item: JsonObject, before: Vacancy | None, vacancy: Vacancy, changed: set[str]) -> None:
-        """Raise _RowRefusedError if `vacancy` would close before it opens, has the reference of another one,
-        or needs approval."""
-        if vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
+    def _check(
+        self, item: JsonObject, before: Vacancy | None, vacancy: Vacancy, changed: set[str]
+    ) -> None:
+        """Raise _RowRefusedError if `vacancy` would close before it opens, has the reference of
+        another one, or needs approval.
+        """
+        if (
+            vacancy.publish_until
+            and vacancy.publish_from
+            and vacancy.publish_until <= vacancy.publish_from
+        ):
             text = "Must be after the start of publication."
             raise _RowRefusedError(Remark(end_key(item) or "published_at", "range", text))
         if vacancy.reference and changed & {"reference", "brand"}:
@@ -331,11 +370,16 @@ class VacancyImporter:
     ) -> None:
         """Report what was done with the vacancy."""
         if (slug := item.get("slug")) and slug != vacancy.slug and (is_new or "title" in changed):
-            self.report.note(row, item, "", "slug", f"the slug changed from {slug} to {vacancy.slug}")
+            self.report.note(
+                row, item, "", "slug", f"the slug changed from {slug} to {vacancy.slug}"
+            )
         if is_new:
             self.report.created += 1
             self.report.expired += bool(vacancy.publish_until and vacancy.publish_until <= self.now)
-            is_hidden = item.get("status") == FileStatus.DRAFT or vacancy.status == VacancyStatus.UNPUBLISHED
+            is_hidden = (
+                item.get("status") == FileStatus.DRAFT
+                or vacancy.status == VacancyStatus.UNPUBLISHED
+            )
             self.report.not_public += is_hidden or vacancy.state_at(self.now) == State.SCHEDULED
         elif changed:
             self.report.updated += 1
@@ -362,11 +406,14 @@ class VacancyImporter:
         return vacancy.publish_until
 
     def _people(self, row: SourceRow, item: JsonObject, vacancy: Vacancy) -> JsonObject:
-        """Return the brand and head recruiter, by column, if the source has them. Null removes them, unless
-        the vacancy is published and requires them."""
+        """Return the brand and head recruiter, by column, if the source has them. Null removes
+        them, unless the vacancy is published and requires them.
+        """
         wanted: JsonObject = {}
         if item.get("brand"):
-            wanted["brand"] = self._rows.brand(item["brand"], partial(self.report.note, row, item, ""))
+            wanted["brand"] = self._rows.brand(
+                item["brand"], partial(self.report.note, row, item, "")
+            )
         if item.get("head_recruiter"):
             wanted["head_recruiter"] = self._rows.recruiter(
                 item["head_recruiter"], partial(self.report.note, row, item, "")
@@ -387,8 +434,9 @@ class VacancyImporter:
     def _is_of_another_file(self, row: SourceRow, vacancy: Vacancy) -> bool:
         """Whether the content of `vacancy` came from a file of the other kind, public or internal.
 
-        The first file decides the content, so that later imports give the same result in any order. If a
-        recruiter changed the audience, it is unknown which file was first, and each file may decide.
+        The first file decides the content, so that later imports give the same result in any order.
+        If a recruiter changed the audience, it is unknown which file was first, and each file may
+        decide.
         """
         if row.is_from_service or vacancy.pk in self._set_by_recruiters["audience"]:
             return False
@@ -397,12 +445,20 @@ class VacancyImporter:
     def _import_audience(
         self, row: SourceRow, item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]
     ) -> None:
-        """Update the audience of `vacancy`, whose content another file decided. Report the differences."""
+        """Update the audience of `vacancy`, whose content another file decided.
+        Report the differences.
+        """
         if different := different_keys(item, vacancy, attachments):
-            text = f"differs from the file that was imported first; not changed: {', '.join(different)}"
+            text = (
+                "differs from the file that was imported first; not changed: "
+                f"{', '.join(different)}"
+            )
             self.report.note(row, item, "", "content_differs", text)
         audience = self._audience(row, item, vacancy.audience)
-        if audience != vacancy.audience and item.get("status", FileStatus.PUBLISHED) != FileStatus.PUBLISHED:
+        if (
+            audience != vacancy.audience
+            and item.get("status", FileStatus.PUBLISHED) != FileStatus.PUBLISHED
+        ):
             text = f"is {item['status']} in this file; the audience was not changed"
             self.report.note(row, item, "status", "kept", text)
             audience = vacancy.audience
@@ -418,8 +474,8 @@ class VacancyImporter:
     def _audience(self, row: SourceRow, item: JsonObject, current: str | None) -> str:
         """Return the audience: that of the source for a new vacancy, else `current`.
 
-        A public vacancy becomes internal too if the source lists it as internal. An internal one does not
-        become public: that is for a recruiter to decide.
+        A public vacancy becomes internal too if the source lists it as internal. An internal one
+        does not become public: that is for a recruiter to decide.
         """
         if current is None:
             if row.is_internal:
@@ -436,7 +492,9 @@ def _digest(item: object) -> str:
 
 
 def _places(item: JsonObject, stored: Vacancy | None, changed: set[str]) -> list[Place]:
-    """Return the places of both kinds; those of a key that `item` does not have stay as they are."""
+    """Return the places of both kinds;
+    those of a key that `item` does not have stay as they are.
+    """
     found = []
     for key, kind, known in (
         ("places", PlaceKind.SITE, addresses(stored.sites) if stored else []),
@@ -451,7 +509,9 @@ def _places(item: JsonObject, stored: Vacancy | None, changed: set[str]) -> list
     return found
 
 
-def _attachments(item: JsonObject, uploads: list[Attachment], changed: set[str]) -> list[tuple[str, str]]:
+def _attachments(
+    item: JsonObject, uploads: list[Attachment], changed: set[str]
+) -> list[tuple[str, str]]:
     """Return the names and URLs of the external attachments of `item`."""
     if "attachments" not in item:
         return []
@@ -488,7 +548,8 @@ def _replace_children(
     if "recruiters" in changed:
         vacancy.recruiter_links.all().delete()
         VacancyRecruiter.objects.bulk_create(
-            VacancyRecruiter(vacancy=vacancy, recruiter=r, position=n) for n, r in enumerate(recruiters)
+            VacancyRecruiter(vacancy=vacancy, recruiter=r, position=n)
+            for n, r in enumerate(recruiters)
         )
     if changed & {"places", "remote_countries"}:
         vacancy.places.all().delete()

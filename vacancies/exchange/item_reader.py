@@ -17,7 +17,8 @@ from vacancies.exchange.sources import SourceRow
 
 CLOCK_SKEW = timedelta(minutes=5)
 
-# Words in the names of keys of other systems that say whether, until when or to whom a vacancy is shown.
+# Words in the names of keys of other systems that say whether, until when or to whom a vacancy is
+# shown.
 _STATE_WORD = re.compile(
     "status|state|draft|(un)?publish(ed)?|publication|(in)?active|visible|visibility|hidden|archived?"
     "|clos(e[ds]?|ing)|expir(e[ds]?|y|ation)|deleted|removed|withdrawn|(on|off)line|live|scheduled|audience"
@@ -81,7 +82,9 @@ class ItemReader:
         return item
 
     def _convert_texts(self, item: JsonObject, changes: list[Remark]) -> list[Remark]:
-        """Convert the HTML texts of `item` and add what was altered to `changes`. Return the errors."""
+        """Convert the HTML texts of `item` and add what was altered to `changes`.
+        Return the errors.
+        """
         errors = []
         places = [(item, name, name) for name in TEXTS]
         if item.get("brand"):
@@ -96,7 +99,10 @@ class ItemReader:
                 continue
             if is_escaped(text):
                 if not self.unescape:
-                    message = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
+                    message = (
+                        "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to "
+                        "convert it."
+                    )
                     errors.append(Remark(path, "escaped_html", message))
                     continue
                 text = unescaped(text)
@@ -106,8 +112,13 @@ class ItemReader:
 
 
 def _state_keys(unknown: Iterable[str]) -> list[Remark]:
-    """The errors for unknown keys that seem to state the publication. Ignoring one could publish a draft."""
-    text = "Looks like a state of the vacancy. Use status, published_at and publish_until, or remove it."
+    """The errors for unknown keys that seem to state the publication.
+    Ignoring one could publish a draft.
+    """
+    text = (
+        "Looks like a state of the vacancy. Use status, published_at and publish_until, or "
+        "remove it."
+    )
     errors = []
     for key in sorted(unknown):
         words = {word.lower() for word in _WORD.findall(key)} - {"is"}
@@ -120,5 +131,8 @@ def _in_the_future(row: SourceRow, item: JsonObject) -> list[Remark]:
     if "created_at" not in item or item["created_at"] <= timezone.now() + CLOCK_SKEW:
         return []
     zone = row.zone or timezone.get_current_timezone()
-    text = f"Is in the future; received {row.item['created_at']}. Is {zone} the time zone of the source?"
+    text = (
+        f"Is in the future; received {row.item['created_at']}. Is {zone} the time zone of "
+        "the source?"
+    )
     return [Remark("created_at", "future", text)]

@@ -57,8 +57,9 @@ class InvalidLine:
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of the JSON or NDJSON file at `path`, which may be compressed with gzip. NDJSON
-    gives a list, in which a line that is not JSON is an `InvalidLine`. Raise SourceError."""
+    """Return the content of the JSON or NDJSON file at `path`, which may be compressed with gzip.
+    NDJSON gives a list, in which a line that is not JSON is an `InvalidLine`. Raise SourceError.
+    """
     try:
         content = path.read_bytes()
         if content.startswith(GZIP):

@@ -16,12 +16,14 @@ class ContradictionError(Exception):
 
 
 def apply_order(orders: Iterable[list[int]], with_start: Collection[int] = ()) -> int:
-    """Move publish_from of vacancies up by the least that gives our lists the order of `orders`, lists of
-    ids, newest first. Return how many were moved. Raise ContradictionError if no order satisfies all lists.
+    """Move publish_from of vacancies up by the least that gives our lists the order of `orders`,
+    lists of ids, newest first. Return how many were moved. Raise ContradictionError if no order
+    satisfies all lists.
 
-    A publish_from that a recruiter chose has whole seconds and differs from created_at. It is not moved
-    and does not constrain the others. One that was moved has a fraction of a second. Those `with_start` have
-    the time of the source, which shows seconds: they are moved within their second only.
+    A publish_from that a recruiter chose has whole seconds and differs from created_at. It is not
+    moved and does not constrain the others. One that was moved has a fraction of a second. Those
+    `with_start` have the time of the source, which shows seconds: they are moved within their
+    second only.
     """
     listed = set(chain(*orders))
     rows = Vacancy.objects.values_list("pk", "publish_from", "created_at")

@@ -1,8 +1,9 @@
-"""The employment types of options. No item states them: an item has the types of all its options together.
+"""The employment types of options. No item states them: an item has the types of all its options
+together.
 
-An option can only have a type that every item with this option has, so the items of a whole run show the
-types of many options. Where several options of an item could have its type, their labels decide, then a fixed
-order.
+An option can only have a type that every item with this option has, so the items of a whole run
+show the types of many options. Where several options of an item could have its type, their labels
+decide, then a fixed order.
 """
 
 from collections import Counter
@@ -33,14 +34,16 @@ class ImportOption(NamedTuple):
 
 
 class OptionTypes:
-    """Collects the items of a run, and sets the types of options that have none. Memory grows with the
-    number of different combinations of options and types, not of items."""
+    """Collects the items of a run, and sets the types of options that have none. Memory grows with
+    the number of different combinations of options and types, not of items.
+    """
 
     def __init__(self, report: VacancyReport) -> None:
         self.report = report
         self._known: dict[_Key, str] = {}  # the types that options have here, or ""
         self._possible: dict[_Key, frozenset[str]] = {}
-        # Each combination of options and types: the row and the id of its first item, and how many there are.
+        # Each combination of options and types: the row and the id of its first item, and how many
+        # there are.
         self._items: dict[tuple[frozenset[_Key], frozenset[str]], tuple[str, int]] = {}
         self._counts: Counter[tuple[frozenset[_Key], frozenset[str]]] = Counter()
 
@@ -62,7 +65,9 @@ class OptionTypes:
         """Set the types of options, and report them and the items whose types differ here."""
         found = self._resolve()
         for (keyword, label), value in found.items():
-            rows = FilterOption.objects.filter(filter__keyword=keyword, label=label, employment_type="")
+            rows = FilterOption.objects.filter(
+                filter__keyword=keyword, label=label, employment_type=""
+            )
             rows.update(employment_type=value)
         self.report.typed += len(found)
         known = self._known | found
@@ -81,7 +86,12 @@ class OptionTypes:
         found: dict[_Key, str] = {}
         # What no option with a type accounts for yet: a type, and the options that could have it.
         open_ = {
-            (kind, frozenset(key for key in options if not self._known[key] and kind in self._possible[key]))
+            (
+                kind,
+                frozenset(
+                    key for key in options if not self._known[key] and kind in self._possible[key]
+                ),
+            )
             for options, types in self._items
             for kind in types - {self._known[key] for key in options}
         }
@@ -92,14 +102,17 @@ class OptionTypes:
             and (left := frozenset(key for key in options if key not in found))
         }:
             pairs = {(kind, key) for kind, options in open_ for key in options}
-            forced = {(kind, key) for kind, options in open_ if len(options) == 1 for key in options}
+            forced = {
+                (kind, key) for kind, options in open_ if len(options) == 1 for key in options
+            }
             kind, key = min(forced or pairs, key=self._rank)
             found[key] = kind
         return found
 
     def _rank(self, pair: tuple[str, _Key]) -> tuple[object, ...]:
-        """Return what decides whether the option has the type: its label says so, it can have no other type,
-        its filter is a likely one."""
+        """Return what decides whether the option has the type: its label says so, it can have no
+        other type, its filter is a likely one.
+        """
         kind, (keyword, label) = pair
         says_other = employment_type_of(label) != kind
         return says_other, len(self._possible[keyword, label]) > 1, _ORDER[Keyword(keyword)], pair

@@ -1,4 +1,6 @@
-"""The brands, recruiters and options of imported items: found or created, and updated from the source."""
+"""The brands, recruiters and options of imported items:
+found or created, and updated from the source.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +15,16 @@ Note = Callable[[str, str], None]  # called with the code and the text of a note
 
 
 def comparable(label: str) -> str:
-    """Return `label` without case and outer spaces, its accents composed. Equal ones are the same label."""
+    """Return `label` without case and outer spaces, its accents composed.
+    Equal ones are the same label.
+    """
     return normalize("NFC", label).strip().casefold()
 
 
 class RelatedRows:
-    """Returns the rows that items refer to. The first item of a source that has a row decides its values."""
+    """Returns the rows that items refer to.
+    The first item of a source that has a row decides its values.
+    """
 
     def __init__(self, report: VacancyReport) -> None:
         self.report = report
@@ -45,7 +51,9 @@ class RelatedRows:
         options, key = self._options[keyword], comparable(label)
         if label not in options:
             if key not in options:
-                options[key] = self._filters[keyword].add_option(label.strip(), beside=options.values())
+                options[key] = self._filters[keyword].add_option(
+                    label.strip(), beside=options.values()
+                )
             options[label] = options[key]
         self._note_merged(keyword, label, options[label].label, note)
         return options[label]
@@ -54,7 +62,9 @@ class RelatedRows:
         values: JsonObject = {name: data[name] for name in ("description", "url") if name in data}
         if "icons" in data:
             icons = data["icons"] or {"small": "", "large": ""}
-            values |= {f"icon_{size}_url": icons[size] for size in ("small", "large") if size in icons}
+            values |= {
+                f"icon_{size}_url": icons[size] for size in ("small", "large") if size in icons
+            }
         name = self._brand_name(data["name"])
         self._note_merged("brand", data["name"], name, note)
         return self._updated(
@@ -65,7 +75,9 @@ class RelatedRows:
         )
 
     def _brand_name(self, name: str) -> str:
-        """Return the name of the brand `name`, else of one with the same name, else of a new one."""
+        """Return the name of the brand `name`, else of one with the same name,
+        else of a new one.
+        """
         names = self._brand_names
         if not names:
             known = Brand.objects.order_by("-pk").values_list("name", flat=True)
@@ -88,19 +100,26 @@ class RelatedRows:
                 for key, name in (("function", "function"), ("image", "image_url"))
                 if key in data
             }
-            # The source shows public contact data only. Where it shows none, ours is kept but not public.
+            # The source shows public contact data only. Where it shows none, ours is kept but not
+            # public.
             for name in ("email", "phone"):
                 if name in data:
                     value = data[name] or ""
-                    values |= {name: value or getattr(recruiter, name), f"is_{name}_public": bool(value)}
+                    values |= {
+                        name: value or getattr(recruiter, name),
+                        f"is_{name}_public": bool(value),
+                    }
             return values
 
         return self._updated(
             ("recruiter", *lookup.values()),
-            lambda: Recruiter.objects.filter(**lookup).order_by("pk").first() or Recruiter(**lookup),
+            lambda: (
+                Recruiter.objects.filter(**lookup).order_by("pk").first() or Recruiter(**lookup)
+            ),
             wanted,
             lambda: note(
-                "recruiter_differs", f"recruiter {data['name']!r} differs from that of earlier items"
+                "recruiter_differs",
+                f"recruiter {data['name']!r} differs from that of earlier items",
             ),
         )
 

@@ -16,8 +16,9 @@ REMARKS_SHOWN = 5  # of one row on a terminal; --report writes all
 
 @dataclass(frozen=True)
 class RowReport:
-    """The remarks about one row of a source. `kind` is "failed" for a row that was refused, "draft" for one
-    that was imported as a draft, "note" for one that was imported with changes."""
+    """The remarks about one row of a source. `kind` is "failed" for a row that was refused, "draft"
+    for one that was imported as a draft, "note" for one that was imported with changes.
+    """
 
     kind: str
     row: str
@@ -46,8 +47,9 @@ class RowReport:
 
 @dataclass
 class ImportReport:
-    """Base class of the reports. `refused` counts rows. `sink` receives the records of each batch when it has
-    been committed."""
+    """Base class of the reports. `refused` counts rows. `sink` receives the records of each batch
+    when it has been committed.
+    """
 
     refused: int = 0
     entries: list[RowReport] = field(default_factory=list)
@@ -72,7 +74,9 @@ class ImportReport:
     ) -> None:
         self.entries.append(RowReport(kind, row, id, remarks, is_id_shown))
 
-    def refuse(self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = False) -> None:
+    def refuse(
+        self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = False
+    ) -> None:
         """Record a row that was not imported."""
         self.refused += 1
         self.add("failed", row, *remarks, id=id, is_id_shown=is_id_shown)
@@ -83,10 +87,13 @@ class ImportReport:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Restore the counts if the block raises, because its transaction is rolled back. Ctrl-C is deferred
-        to the end of the block, so that the counts match what was committed."""
+        """Restore the counts if the block raises, because its transaction is rolled back. Ctrl-C is
+        deferred to the end of the block, so that the counts match what was committed.
+        """
         with uninterrupted():
-            counts = {name: each for name, each in vars(self).items() if isinstance(each, (int, Counter))}
+            counts = {
+                name: each for name, each in vars(self).items() if isinstance(each, (int, Counter))
+            }
             before = deepcopy(counts)
             length = len(self.entries)
             try:
@@ -127,7 +134,8 @@ class VacancyReport(ImportReport):
     moved: int = 0  # publish_from was moved to preserve the order of the source
     related: int = 0  # brands and recruiters that were created or updated
     typed: int = 0  # options that received an employment type
-    languages: Counter[str] = field(default_factory=Counter)  # guessed, of new vacancies; "": not recognised
+    # Guessed, of new vacancies; "": not recognised.
+    languages: Counter[str] = field(default_factory=Counter)
 
     @property
     def drafts(self) -> list[str]:
@@ -141,7 +149,9 @@ class VacancyReport(ImportReport):
     def has_changed(self) -> bool:
         return bool(self.created or self.updated or self.moved or self.related or self.typed)
 
-    def refuse(self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = True) -> None:
+    def refuse(
+        self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = True
+    ) -> None:
         super().refuse(row, *remarks, id=id, is_id_shown=is_id_shown)
 
     def note(self, row: SourceRow, item: JsonObject, field: str, code: str, text: str) -> None:

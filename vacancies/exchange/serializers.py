@@ -55,15 +55,22 @@ class _Labels(serializers.ListField):
         super().__init__(required=False, allow_null=True, max_length=max_length)
 
     def run_validation(self, data: object = serializers.empty) -> list[str]:
-        return list(dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ()))
+        return list(
+            dict.fromkeys(super().run_validation([data] if isinstance(data, str) else data) or ())
+        )
 
 
 def _coordinate(limit: int) -> ImportNumberField:
     """Return a field for degrees, to about 10 cm."""
     return ImportNumberField(
-        max_digits=9, decimal_places=6, min_value=-limit, max_value=limit, is_rounded=True,
-        required=False, allow_null=True,
-    )  # fmt: skip
+        max_digits=9,
+        decimal_places=6,
+        min_value=-limit,
+        max_value=limit,
+        is_rounded=True,
+        required=False,
+        allow_null=True,
+    )
 
 
 class _Icons(serializers.Serializer):
@@ -94,7 +101,9 @@ class _Recruiter(serializers.Serializer):
 
 def _limited(values: list[Any]) -> list[Any]:
     if len(values) > PLACES_MAX:
-        raise serializers.ValidationError(f"At most {PLACES_MAX} are allowed; received {len(values)}.")
+        raise serializers.ValidationError(
+            f"At most {PLACES_MAX} are allowed; received {len(values)}."
+        )
     return values
 
 
@@ -124,19 +133,24 @@ class _Pay(serializers.Serializer):
         low, high = data.get("min"), data.get("max")
         if low is None and high is None:
             if given := [key for key in ("currency", "period") if data.get(key)]:
-                raise serializers.ValidationError({"min": f"This field or max is required with {given[0]}."})
+                raise serializers.ValidationError(
+                    {"min": f"This field or max is required with {given[0]}."}
+                )
         elif missing := [key for key in ("currency", "period") if not data.get(key)]:
             text = "This field is required with min or max."
             raise serializers.ValidationError(dict.fromkeys(missing, text))
         if low is not None and high is not None and low > high:
-            raise serializers.ValidationError({"max": f"Must be at least min, {low}; received {high}."})
+            raise serializers.ValidationError(
+                {"max": f"Must be at least min, {low}; received {high}."}
+            )
         pay = {f"pay_{key}": data.get(key, empty) for key, empty in PAY.items()}
         return pay | {"is_pay_public": True} if {*pay.values()} - {None, ""} else {}
 
 
 class ImportSerializer(serializers.Serializer):
-    """An item of API v1 or v0.1. A missing key is also missing in `validated_data`, and changes nothing
-    (docs/decisions.md #118)."""
+    """An item of API v1 or v0.1. A missing key is also missing in `validated_data`, and changes
+    nothing (docs/decisions.md #118).
+    """
 
     id = serializers.IntegerField(min_value=1, max_value=ID_MAX)
     title = LineField(max_length=300, allow_null=False, allow_blank=False)

@@ -14,7 +14,8 @@ from vacancies.exchange.json_files import RepeatedKeys, SourceError, parse_json
 from vacancies.exchange.sources import FormRow, SourceRow, time_zone
 
 PAGE_SIZE = 100
-# The first one that a service has is read. Older services have only the second one, which is deprecated.
+# The first one that a service has is read. Older services have only the second one, which is
+# deprecated.
 INTERNAL_LISTS = ("/v1/vacancies/internal", "/v0.1/vacancies/internal")
 MAX_WALKS = 3  # of a list that changes while it is read
 
@@ -23,9 +24,9 @@ MAX_WALKS = 3  # of a list that changes while it is read
 class Service:
     """A running service at `base_url`, read over HTTP. `token` is sent as a bearer token.
 
-    `rows()` yields every vacancy that it shows: the v1 list, then the vacancies that only the internal list
-    has, one request each. Afterwards, `orders` has the ids of each list in the service's order. `forms()`
-    yields the form of each vacancy.
+    `rows()` yields every vacancy that it shows: the v1 list, then the vacancies that only the
+    internal list has, one request each. Afterwards, `orders` has the ids of each list in the
+    service's order. `forms()` yields the form of each vacancy.
 
     `zone` is the service's time zone, from the Time-Zone header. `named_zone` is that of
     --source-time-zone. `allowed` are private networks that the service may be in.
@@ -57,7 +58,11 @@ class Service:
             external.add(pk := _id(item))
             is_internal = pk is not None and pk in internal
             yield SourceRow(
-                f"/v1/vacancies item {number}", item, is_internal, zone=self.zone, is_from_service=True
+                f"/v1/vacancies item {number}",
+                item,
+                is_internal,
+                zone=self.zone,
+                is_from_service=True,
             )
         for pk in [pk for pk in internal_order if pk not in external]:
             path = f"/v1/vacancies/{pk}"
@@ -68,7 +73,9 @@ class Service:
                 self.problems.append(f"{path}: returned {status}.")
             else:
                 item = content.get("data")
-                yield SourceRow(path, item, True, is_external=False, zone=self.zone, is_from_service=True)
+                yield SourceRow(
+                    path, item, True, is_external=False, zone=self.zone, is_from_service=True
+                )
         self.orders = [external_order, internal_order]
 
     def forms(self) -> Iterator[FormRow]:
@@ -89,7 +96,8 @@ class Service:
             status, _ = self._get(path, {"page[size]": 1})
             if status in (401, 403):
                 self.problems.append(
-                    f"{path}: returned {status}; internal vacancies were skipped. Pass --token to read them."
+                    f"{path}: returned {status}; internal vacancies were skipped. Pass --token "
+                    "to read them."
                 )
                 return
             if status != 404:
@@ -97,8 +105,10 @@ class Service:
                 return
 
     def _walk(self, path: str, order: list[int]) -> Iterator[tuple[int, object]]:
-        """Yield (position, item) of every item of a list once. A list that changes while it is read is read
-        again, up to MAX_WALKS times, for items that were missed. `order` receives the ids in order."""
+        """Yield (position, item) of every item of a list once. A list that changes while it is read
+        is read again, up to MAX_WALKS times, for items that were missed. `order` receives the ids
+        in order.
+        """
         seen: set[int] = set()
         for _ in range(MAX_WALKS):
             order.clear()
@@ -129,15 +139,22 @@ class Service:
         status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
         try:
             if status == 200 and isinstance(content["data"], list):
-                return content["data"], int(content["meta"]["total"]), int(content["meta"]["last_page"])
+                return (
+                    content["data"],
+                    int(content["meta"]["total"]),
+                    int(content["meta"]["last_page"]),
+                )
         except (KeyError, TypeError, ValueError):
             pass
         if status == 404 and page == 1:
             raise SourceError(
-                f"{self.base_url}{path}: returned 404; {self.base_url} is not the base URL of a service with "
+                f"{self.base_url}{path}: returned 404; {self.base_url} is not the base URL of a "
+                "service with "
                 "this API."
             )
-        raise SourceError(f"{self.base_url}{path}: page {page} is not a list page (status {status}).")
+        raise SourceError(
+            f"{self.base_url}{path}: page {page} is not a list page (status {status})."
+        )
 
     def _get(self, path: str, query: JsonObject | None = None) -> tuple[int, JsonObject]:
         target = f"{path}?{urlencode(query)}" if query else path
@@ -163,20 +180,26 @@ class Service:
         return response.status, content
 
     def _read_zone(self, name: str | None) -> None:
-        """Set `zone` from the Time-Zone header. Raise SourceError if it is unknown or contradictory."""
+        """Set `zone` from the Time-Zone header.
+        Raise SourceError if it is unknown or contradictory.
+        """
         if name is None or name == self._stated_zone:
             self.zone = self.zone or self.named_zone
             return
         if self._stated_zone is not None:
             raise SourceError(
-                f"{self.base_url}: states the time zone {name}, but stated {self._stated_zone} before."
+                f"{self.base_url}: states the time zone {name}, but stated {self._stated_zone} "
+                "before."
             )
         self.zone = time_zone(name)
         if self.zone is None:
-            raise SourceError(f"{self.base_url}: states the unknown time zone {format_value(name)}.")
+            raise SourceError(
+                f"{self.base_url}: states the unknown time zone {format_value(name)}."
+            )
         if self.named_zone and str(self.named_zone) != name:
             raise SourceError(
-                f"{self.base_url}: states the time zone {name}, but --source-time-zone is {self.named_zone}."
+                f"{self.base_url}: states the time zone {name}, but --source-time-zone is "
+                f"{self.named_zone}."
             )
         self._stated_zone = name
 

@@ -12,9 +12,10 @@ from vacancies.exchange.json_files import InvalidLine, RepeatedKeys, SourceError
 
 @dataclass
 class SourceRow:
-    """One item of a source. `name` is its place in the source, for reports. `zone` is the time zone of its
-    times, the site's if None. A service states the whole audience of an item; a file may not, because the
-    item may be in another file too."""
+    """One item of a source. `name` is its place in the source, for reports. `zone` is the time zone
+    of its times, the site's if None. A service states the whole audience of an item; a file may
+    not, because the item may be in another file too.
+    """
 
     name: str
     item: Any
@@ -34,29 +35,40 @@ class FormRow:
 
 
 def read_file(path: Path, *, internal: bool, zone: tzinfo | None = None) -> list[SourceRow]:
-    """Return the rows of a file: `{"data": [...]}`, `{"data": {...}}`, a bare array, or NDJSON with an item
-    per line. `zone` is the time zone of its times, the site's if None.
+    """Return the rows of a file: `{"data": [...]}`, `{"data": {...}}`, a bare array, or NDJSON with
+    an item per line. `zone` is the time zone of its times, the site's if None.
 
     Raise SourceError if the file cannot be read or contains something else.
     """
     content = read_json(path)
     if isinstance(content, RepeatedKeys) and "data" in content:
         raise SourceError(f"{path}: the key {content.key!r} occurs more than once.")
-    data = content.get("data", content if "id" in content else None) if isinstance(content, dict) else content
+    data = (
+        content.get("data", content if "id" in content else None)
+        if isinstance(content, dict)
+        else content
+    )
     if isinstance(data, dict):
         data = [data]
     if not isinstance(data, list):
-        raise SourceError(f'{path}: does not contain a list of vacancies; expected {{"data": [...]}}.')
+        raise SourceError(
+            f'{path}: does not contain a list of vacancies; expected {{"data": [...]}}.'
+        )
     return [
         SourceRow(
-            f"{path.name} row {number}", item, is_internal=internal, is_external=not internal, zone=zone
+            f"{path.name} row {number}",
+            item,
+            is_internal=internal,
+            is_external=not internal,
+            zone=zone,
         )
         for number, item in enumerate(data, 1)
     ]
 
 
 def read_forms(path: Path) -> list[FormRow]:
-    """Return the forms of a JSON file: `{"<vacancy id>": {"data": [sections]}}`, or NDJSON of such objects.
+    """Return the forms of a JSON file: `{"<vacancy id>": {"data": [sections]}}`, or NDJSON of such
+    objects.
 
     Raise SourceError if the file cannot be read or contains something else.
     """
@@ -84,7 +96,9 @@ def time_zone(name: str) -> tzinfo | None:
 
 
 def base_url(text: str) -> str:
-    """Return `text` as the base URL of a service. Raise ValueError with the reason if it is not one."""
+    """Return `text` as the base URL of a service.
+    Raise ValueError with the reason if it is not one.
+    """
     parts = urlsplit(text)
     if parts.scheme.lower() not in ("http", "https"):
         raise ValueError(

@@ -21,7 +21,8 @@ from vacancies.models import Filter, Vacancy
 
 LINES_AROUND = 1  # unchanged lines shown beside changed ones
 MAX_PAIRS = 1_000_000  # pairs of lines or words; a larger field is shown in full, before and after
-MIN_SHARED_WORDS = 0.4  # share of unchanged words below which a line is shown in full, before and after
+# Share of unchanged words below which a line is shown in full, before and after.
+MIN_SHARED_WORDS = 0.4
 LISTS = ("places", "remote_countries", "recruiters", "attachments")
 _WORDS = re.compile(r"(\w+|[^\w\s])(\s*)")
 
@@ -36,10 +37,13 @@ class Difference:
 
 
 def differences(
-    before: Mapping[str, object], after: Mapping[str, object], labels: Mapping[str, str] | None = None
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    labels: Mapping[str, str] | None = None,
 ) -> list[Difference]:
-    """Return the fields of `after` that differ from `before`, in the order of the page. Two empty values are
-    equal. Pass `field_labels()` as `labels` to save a query per call."""
+    """Return the fields of `after` that differ from `before`, in the order of the page. Two empty
+    values are equal. Pass `field_labels()` as `labels` to save a query per call.
+    """
     labels = labels or field_labels()
     found = []
     for name in labels:
@@ -68,16 +72,18 @@ def field_values(values: Mapping[str, object]) -> list[Difference]:
 
 
 def _formatted(name: str, value: Any, texts: list[str]) -> SafeString:
-    """Return HTML as the public sees it. A content is JSON, not a column that is sanitised when written."""
+    """Return HTML as the public sees it.
+    A content is JSON, not a column that is sanitised when written.
+    """
     return SafeString(sanitise(value)) if isinstance(_field(name), HtmlField) else _as_lines(texts)
 
 
 def field_labels() -> dict[str, str]:
     """Return the labels of the fields of a content, by name, in the order of the page."""
     vocabularies = dict(Filter.objects.values_list("keyword", "label"))
-    labels = {field.name: str(capfirst(field.verbose_name)) for field in Vacancy._meta.concrete_fields} | {
-        keyword.value: vocabularies.get(keyword.value, str(keyword.label)) for keyword in Keyword
-    }
+    labels = {
+        field.name: str(capfirst(field.verbose_name)) for field in Vacancy._meta.concrete_fields
+    } | {keyword.value: vocabularies.get(keyword.value, str(keyword.label)) for keyword in Keyword}
     return labels | {
         "places": _("Places"),
         "remote_countries": _("Countries for remote work"),
@@ -116,7 +122,9 @@ def lines(name: str, value: Any) -> list[str]:
 def _lines_of_rows(name: str, rows: list[Any]) -> list[str]:
     match name:
         case "attachments":
-            return [f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in rows]
+            return [
+                f"{each['name']} ({each['url']})" if each["url"] else each["name"] for each in rows
+            ]
         case "places":
             return [place_text(each) for each in rows]
         case "remote_countries":  # not in the language of the user who saved it
@@ -127,7 +135,9 @@ def _lines_of_rows(name: str, rows: list[Any]) -> list[str]:
 def place_text(place: Mapping[str, Any]) -> str:
     """Return a place of a content as one line: "Kaai 1, 2000 Antwerp, Belgium (51.2, 4.4)"."""
     text = address_text(place)
-    return text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
+    return (
+        text if place["latitude"] is None else f"{text} ({place['latitude']}, {place['longitude']})"
+    )
 
 
 def address_text(place: Mapping[str, Any]) -> str:
@@ -138,8 +148,9 @@ def address_text(place: Mapping[str, Any]) -> str:
 
 
 def marked(old: list[str], new: list[str]) -> SafeString:
-    """Return `new` as HTML lines with removed text in <del> and added text in <ins>. Long unchanged passages
-    become an ellipsis."""
+    """Return `new` as HTML lines with removed text in <del> and added text in <ins>. Long unchanged
+    passages become an ellipsis.
+    """
     return _as_lines(_lines(old, new))
 
 
@@ -148,13 +159,17 @@ def _as_lines(texts: Iterable[str]) -> SafeString:
 
 
 class _Comparison:
-    """Compares lists until `MAX_PAIRS` pairs have been compared. Later lists are replaced as a whole."""
+    """Compares lists until `MAX_PAIRS` pairs have been compared.
+    Later lists are replaced as a whole.
+    """
 
     def __init__(self) -> None:
         self.left = MAX_PAIRS
 
     def opcodes(self, a: list[str], b: list[str]) -> list[tuple[str, int, int, int, int]]:
-        """Return the opcodes of SequenceMatcher that turn `a` into `b`. Equal ends are not compared."""
+        """Return the opcodes of SequenceMatcher that turn `a` into `b`.
+        Equal ends are not compared.
+        """
         shorter = min(len(a), len(b))
         head = next((n for n in range(shorter) if a[n] != b[n]), shorter)
         rest = shorter - head
@@ -166,7 +181,9 @@ class _Comparison:
         else:
             codes = [("replace", 0, len(old), 0, len(new))]
         found = [("equal", 0, head, 0, head)] if head else []
-        found += [(kind, i + head, i_to + head, j + head, j_to + head) for kind, i, i_to, j, j_to in codes]
+        found += [
+            (kind, i + head, i_to + head, j + head, j_to + head) for kind, i, i_to, j, j_to in codes
+        ]
         if tail:
             found.append(("equal", len(a) - tail, len(a), len(b) - tail, len(b)))
         return found
@@ -204,7 +221,9 @@ def _words(old: str, new: str, comparison: _Comparison) -> SafeString:
     for place, (kind, i, i_end, j, j_end) in enumerate(codes):
         removed, added = ("".join(map("".join, words)) for words in (a[i:i_end], b[j:j_end]))
         after = codes[place + 1][0] if place + 1 < len(codes) else kind
-        spaced = {"delete": removed, "insert": added}.get(after if kind == "equal" else kind, removed + added)
+        spaced = {"delete": removed, "insert": added}.get(
+            after if kind == "equal" else kind, removed + added
+        )
         if kind == "equal":
             parts.append(format_html("{}", added.rstrip()))
         else:

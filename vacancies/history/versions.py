@@ -1,4 +1,6 @@
-"""Versions of vacancies: one per save or publication change, for reading, comparing and restoring."""
+"""Versions of vacancies: one per save or publication change, for reading,
+comparing and restoring.
+"""
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime
@@ -27,9 +29,10 @@ def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
 
 
 def read_content(vacancy: Vacancy) -> Content:
-    """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A related row is
-    [id, name], a country [code, name]; options, recruiters, places, countries for remote work and attachments
-    are lists in order. Six queries."""
+    """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A
+    related row is [id, name], a country [code, name]; options, recruiters, places, countries for
+    remote work and attachments are lists in order. Six queries.
+    """
     return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
 
 
@@ -40,7 +43,9 @@ def content_fields() -> list[str]:
 
 
 def columns_of(row: Vacancy) -> Content:
-    """Return the columns of `row` as a content has them. An upload that is not stored stays a file."""
+    """Return the columns of `row` as a content has them.
+    An upload that is not stored stays a file.
+    """
     values: Content = {}
     for field in Vacancy._meta.concrete_fields:
         if field.name in DERIVED:
@@ -64,13 +69,18 @@ def _content(row: Vacancy) -> Content:
     values = columns_of(row)
     for keyword in Keyword:
         values[keyword.value] = [
-            [choice.option_id, choice.label] for choice in row.ordered_choices if choice.keyword == keyword
+            [choice.option_id, choice.label]
+            for choice in row.ordered_choices
+            if choice.keyword == keyword
         ]
     values["places"] = [as_json(place.address) for place in row.sites]
     values["remote_countries"] = [[code, country_name(code)] for code in row.remote_countries]
-    values["recruiters"] = [[link.recruiter_id, str(link.recruiter)] for link in row.ordered_recruiter_links]
+    values["recruiters"] = [
+        [link.recruiter_id, str(link.recruiter)] for link in row.ordered_recruiter_links
+    ]
     values["attachments"] = [
-        {"name": each.name, "file": each.file.name, "url": each.url} for each in row.attachments.all()
+        {"name": each.name, "file": each.file.name, "url": each.url}
+        for each in row.attachments.all()
     ]
     return values
 
@@ -100,8 +110,9 @@ def without_names(value: object) -> object:
 
 
 def changed_outside(known: Content, now: Content) -> Content:
-    """Return the fields of `now` that differ from `known`, the versions. Fields that no version has, because
-    they were added to the model later, count only if they are filled in."""
+    """Return the fields of `now` that differ from `known`, the versions. Fields that no version
+    has, because they were added to the model later, count only if they are filled in.
+    """
     unset = columns_of(Vacancy()) if known else {}
     return {
         name: value
@@ -133,14 +144,18 @@ def replay(versions: "models.QuerySet[Version]") -> Content:
 
 
 def record_drift(vacancy: Vacancy, *, at: datetime) -> None:
-    """Record what changed outside the admin since the last version, so that it is not attributed to the
-    author of the next one and can be restored. Call this before a change."""
+    """Record what changed outside the admin since the last version, so that it is not attributed to
+    the author of the next one and can be restored. Call this before a change.
+    """
     record(vacancy, Change.EXTERNAL, author=None, at=at)
 
 
-def record(vacancy: Vacancy, change: Change, *, author: User | None, at: datetime) -> Version | None:
-    """Create a version with the fields that differ from the version before. Return None, and create none,
-    for an EXTERNAL or CHANGED without a difference."""
+def record(
+    vacancy: Vacancy, change: Change, *, author: User | None, at: datetime
+) -> Version | None:
+    """Create a version with the fields that differ from the version before. Return None, and create
+    none, for an EXTERNAL or CHANGED without a difference.
+    """
     now = read_content(vacancy)
     different = changed_outside(replay(Version.objects.filter(vacancy=vacancy.pk)), now)
     if not different and change in (Change.EXTERNAL, Change.CHANGED):
@@ -151,21 +166,28 @@ def record(vacancy: Vacancy, change: Change, *, author: User | None, at: datetim
     return version
 
 
-def _version(vacancy: Vacancy, now: Content, change: Change, *, author: User | None, at: datetime) -> Version:
+def _version(
+    vacancy: Vacancy, now: Content, change: Change, *, author: User | None, at: datetime
+) -> Version:
     """Return a version, not saved, with the whole content `now`."""
     brand = now["brand"] and now["brand"][0]
-    return Version(vacancy=vacancy, brand_id=brand, change=change, content=now, author=author, created_at=at)
+    return Version(
+        vacancy=vacancy, brand_id=brand, change=change, content=now, author=author, created_at=at
+    )
 
 
 def record_deletion(pks: Collection[int], *, author: User | None, at: datetime) -> list[Version]:
-    """Create the last versions of vacancies that are deleted next, each with the whole content, and before
-    them what changed outside the admin. A fixed number of queries."""
+    """Create the last versions of vacancies that are deleted next, each with the whole content, and
+    before them what changed outside the admin. A fixed number of queries.
+    """
     known: dict[int, Content] = {pk: {} for pk in pks}
     versions = Version.objects.filter(vacancy__in=pks).order_by("pk")
     for pk, values in versions.values_list("vacancy", "content"):
         known[pk] |= values
     found, deleted = [], []
-    for row in Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk"):
+    for row in (
+        Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk")
+    ):
         now = _content(row)
         if different := changed_outside(known[row.pk], now):
             found.append(_version(row, now, Change.EXTERNAL, author=None, at=at))
@@ -183,8 +205,9 @@ def record_values(
     author: User | None,
     at: datetime,
 ) -> list[Version]:
-    """Create a version for each of `vacancies`, some of whose fields were just saved. `before` holds the
-    `values_of` these fields before that, in the same order."""
+    """Create a version for each of `vacancies`, some of whose fields were just saved. `before`
+    holds the `values_of` these fields before that, in the same order.
+    """
     return Version.objects.bulk_create(
         [
             Version(

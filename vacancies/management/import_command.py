@@ -34,27 +34,40 @@ class ImportCommand(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="report what would change, but change nothing"
         )
-        parser.add_argument("--limit", type=_positive, metavar="N", help="import only the first N rows")
+        parser.add_argument(
+            "--limit", type=_positive, metavar="N", help="import only the first N rows"
+        )
         parser.add_argument(
             "--report",
             type=Path,
             metavar="FILE",
-            help="write every refusal and change to FILE as JSON lines (row, id, field, code, message)",
+            help=(
+                "write every refusal and change to FILE as JSON lines (row, id, field, code, "
+                "message)"
+            ),
         )
         parser.add_argument(
             "--source-time-zone",
             metavar="ZONE",
-            help="time zone of the source if it states none, such as Europe/Brussels (default: the site's)",
+            help=(
+                "time zone of the source if it states none, such as Europe/Brussels (default: "
+                "the site's)"
+            ),
         )
         if self.has_html:
             parser.add_argument(
                 "--unescape-html",
                 action="store_true",
-                help="convert texts whose HTML is escaped (&lt;p&gt;); without this, such rows are refused",
+                help=(
+                    "convert texts whose HTML is escaped (&lt;p&gt;); without this, such rows "
+                    "are refused"
+                ),
             )
         if self.has_services:
             parser.add_argument(
-                "--token", default="", help="bearer token, to read the internal vacancies of the service"
+                "--token",
+                default="",
+                help="bearer token, to read the internal vacancies of the service",
             )
             parser.add_argument(
                 "--allow-address",
@@ -65,7 +78,9 @@ class ImportCommand(BaseCommand):
                 help="private address or network that the service may have; may be repeated",
             )
 
-    def import_all(self, names: Iterable[Any], report: ImportReport, options: dict[str, Any]) -> None:
+    def import_all(
+        self, names: Iterable[Any], report: ImportReport, options: dict[str, Any]
+    ) -> None:
         """Import each of the sources `names`."""
         self.zone = self._zone(options["source_time_zone"])
         sources = [self._source(str(name), options) for name in names]
@@ -78,7 +93,8 @@ class ImportCommand(BaseCommand):
                     if left is not None:
                         rows = islice(rows, left)
                     if options["dry_run"]:
-                        rows = iter(list(rows))  # read first: do not hold a transaction during requests
+                        # Read first: do not hold a transaction during requests.
+                        rows = iter(list(rows))
                     with dry_run(options["dry_run"]):
                         self.import_rows(rows, source)
                 except SourceError as error:
@@ -125,13 +141,18 @@ class ImportCommand(BaseCommand):
         zone = time_zone(name) if name else None
         if name and zone is None:
             raise UsageError(
-                f"--source-time-zone {name}: unknown time zone; expected for example Europe/Brussels."
+                f"--source-time-zone {name}: unknown time zone; expected for example "
+                "Europe/Brussels."
             )
         return zone
 
     @contextmanager
-    def _sink(self, path: Path | None, sources: list[Service | Path], report: ImportReport) -> Iterator[None]:
-        """Open the file of --report before the import starts, and write the records of `report` to it."""
+    def _sink(
+        self, path: Path | None, sources: list[Service | Path], report: ImportReport
+    ) -> Iterator[None]:
+        """Open the file of --report before the import starts, and write the records of `report` to
+        it.
+        """
         if path is None:
             yield
             return
@@ -142,7 +163,9 @@ class ImportCommand(BaseCommand):
         except OSError as error:
             raise UsageError(f"--report {path}: cannot write ({error.strerror}).") from error
         with file:
-            report.sink = lambda record: print(json.dumps(record, ensure_ascii=False), file=file, flush=True)
+            report.sink = lambda record: print(
+                json.dumps(record, ensure_ascii=False), file=file, flush=True
+            )
             yield
 
 
@@ -163,7 +186,10 @@ def _shortened(report: ImportReport) -> Iterator[str]:
                 yield f"{kind}: {entry}"
         for code, count in counts.items():
             if kind != "failed" and count > SHOWN_OF_A_KIND:
-                yield f"{kind}: and {count - SHOWN_OF_A_KIND} more like this ({code}); --report lists all"
+                yield (
+                    f"{kind}: and {count - SHOWN_OF_A_KIND} more like this ({code}); --report "
+                    "lists all"
+                )
 
 
 def _positive(text: str) -> int:
@@ -176,4 +202,6 @@ def _network(text: str) -> Network:
     try:
         return ipaddress.ip_network(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an IP address or network ({error})") from error
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an IP address or network ({error})"
+        ) from error

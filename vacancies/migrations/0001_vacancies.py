@@ -12,7 +12,9 @@ from jobsite.languages import site_language
 from vacancies import validators as checks
 
 USER = settings.AUTH_USER_MODEL
-EMPLOYMENT_TYPES = "FULL_TIME PART_TIME CONTRACTOR TEMPORARY INTERN VOLUNTEER PER_DIEM OTHER".split()
+EMPLOYMENT_TYPES = (
+    "FULL_TIME PART_TIME CONTRACTOR TEMPORARY INTERN VOLUNTEER PER_DIEM OTHER".split()
+)
 LANGUAGES = (
     "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu "
     "cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he "
@@ -60,13 +62,21 @@ TABLES = [
             accent=models.CharField(
                 max_length=7,
                 **EMPTY_IN_SQL,
-                validators=[validators.RegexValidator("^#[0-9a-f]{6}\\Z", "Enter a color such as #0b57b0.")],
+                validators=[
+                    validators.RegexValidator("^#[0-9a-f]{6}\\Z", "Enter a color such as #0b57b0.")
+                ],
             ),
-            form=models.ForeignKey("forms_structure.form", models.PROTECT, related_name="brands", **NULL),
+            form=models.ForeignKey(
+                "forms_structure.form", models.PROTECT, related_name="brands", **NULL
+            ),
             requires_approval=models.BooleanField(default=False, db_default=False),
-            icon_small=models.ImageField(upload_to="brands", blank=True, validators=[checks.validate_image]),
+            icon_small=models.ImageField(
+                upload_to="brands", blank=True, validators=[checks.validate_image]
+            ),
             icon_small_url=WebURLField(max_length=1000, **EMPTY),
-            icon_large=models.ImageField(upload_to="brands", blank=True, validators=[checks.validate_image]),
+            icon_large=models.ImageField(
+                upload_to="brands", blank=True, validators=[checks.validate_image]
+            ),
             icon_large_url=WebURLField(max_length=1000, **EMPTY),
             members=models.ManyToManyField(
                 USER, related_name="brands", blank=True, limit_choices_to={"is_staff": True}
@@ -96,7 +106,9 @@ TABLES = [
     migrations.CreateModel(
         "BrandLink",
         fields(
-            brand=models.ForeignKey("vacancies.brand", models.CASCADE, related_name="links", **NULL),
+            brand=models.ForeignKey(
+                "vacancies.brand", models.CASCADE, related_name="links", **NULL
+            ),
             kind=models.CharField(max_length=13),
             label=models.CharField(max_length=100, **EMPTY),
             url=WebURLField(max_length=1000, **EMPTY),
@@ -132,7 +144,9 @@ TABLES = [
             is_email_public=models.BooleanField(default=False),
             phone=models.CharField(max_length=50, **EMPTY),
             is_phone_public=models.BooleanField(default=False),
-            image=models.ImageField(upload_to="recruiters", blank=True, validators=[checks.validate_image]),
+            image=models.ImageField(
+                upload_to="recruiters", blank=True, validators=[checks.validate_image]
+            ),
             image_url=WebURLField(max_length=1000, **EMPTY),
         ),
         {
@@ -150,7 +164,11 @@ TABLES = [
             is_active=models.BooleanField(default=False),
             position=models.PositiveIntegerField(default=0),
         ),
-        {"verbose_name": "filter", "verbose_name_plural": "filters", "ordering": ["position", "pk"]},
+        {
+            "verbose_name": "filter",
+            "verbose_name_plural": "filters",
+            "ordering": ["position", "pk"],
+        },
     ),
     migrations.CreateModel(
         "FilterOption",
@@ -191,7 +209,9 @@ TABLES = [
         fields(
             title=models.CharField(max_length=300),
             title_internal=models.CharField(max_length=300, **EMPTY),
-            brand=models.ForeignKey("vacancies.brand", models.PROTECT, related_name="vacancies", **NULL),
+            brand=models.ForeignKey(
+                "vacancies.brand", models.PROTECT, related_name="vacancies", **NULL
+            ),
             is_hot=models.BooleanField(default=False),
             is_permanent=models.BooleanField(default=False),
             location=models.CharField(max_length=200, **EMPTY),
@@ -199,10 +219,16 @@ TABLES = [
             language=models.CharField(max_length=2, **EMPTY_IN_SQL),
             work_place=models.CharField(max_length=10, **EMPTY_IN_SQL),
             pay_min=models.DecimalField(
-                max_digits=12, decimal_places=2, **NULL, validators=[validators.MinValueValidator(0)]
+                max_digits=12,
+                decimal_places=2,
+                **NULL,
+                validators=[validators.MinValueValidator(0)],
             ),
             pay_max=models.DecimalField(
-                max_digits=12, decimal_places=2, **NULL, validators=[validators.MinValueValidator(0)]
+                max_digits=12,
+                decimal_places=2,
+                **NULL,
+                validators=[validators.MinValueValidator(0)],
             ),
             pay_currency=models.CharField(
                 max_length=3, **EMPTY_IN_SQL, validators=[checks.validate_currency]
@@ -218,7 +244,9 @@ TABLES = [
             company=models.TextField(**EMPTY),
             postcustom1=models.TextField(**EMPTY),
             image=models.ImageField(
-                upload_to="vacancies", blank=True, validators=[checks.validate_image, checks.validate_picture]
+                upload_to="vacancies",
+                blank=True,
+                validators=[checks.validate_image, checks.validate_picture],
             ),
             image_url=WebURLField(max_length=1000, **EMPTY),
             video=models.CharField(
@@ -234,7 +262,9 @@ TABLES = [
             head_recruiter=models.ForeignKey(
                 "vacancies.recruiter", models.PROTECT, related_name="headed_vacancies", **NULL
             ),
-            form=models.ForeignKey("forms_structure.form", models.PROTECT, related_name="vacancies", **NULL),
+            form=models.ForeignKey(
+                "forms_structure.form", models.PROTECT, related_name="vacancies", **NULL
+            ),
             apply_url=WebURLField(max_length=1000, **EMPTY_IN_SQL),
             applications_kept_days=models.PositiveSmallIntegerField(
                 **NULL, validators=[validators.MinValueValidator(1)]
@@ -248,10 +278,14 @@ TABLES = [
             title_folded=models.TextField(default="", editable=False),
             search_text=models.TextField(default="", editable=False),
             options=models.ManyToManyField(
-                "vacancies.filteroption", through="vacancies.VacancyOption", related_name="vacancies"
+                "vacancies.filteroption",
+                through="vacancies.VacancyOption",
+                related_name="vacancies",
             ),
             recruiters=models.ManyToManyField(
-                "vacancies.recruiter", through="vacancies.VacancyRecruiter", related_name="vacancies"
+                "vacancies.recruiter",
+                through="vacancies.VacancyRecruiter",
+                related_name="vacancies",
             ),
         ),
         {
@@ -297,7 +331,8 @@ TABLES = [
                     violation_error_message="A published vacancy needs a lead recruiter and a publication date.",
                 ),
                 CheckConstraint(
-                    condition=Q(publish_until__isnull=True) | Q(publish_until__gt=F("publish_from")),
+                    condition=Q(publish_until__isnull=True)
+                    | Q(publish_until__gt=F("publish_from")),
                     name="until_after_from",
                     violation_error_message="The vacancy would close before it goes live.",
                 ),
@@ -322,7 +357,8 @@ TABLES = [
                 ),
                 CheckConstraint(condition=Q(language__in=["", *LANGUAGES]), name="language_known"),
                 CheckConstraint(
-                    condition=Q(work_place__in=["", "onsite", "hybrid", "remote"]), name="work_place_known"
+                    condition=Q(work_place__in=["", "onsite", "hybrid", "remote"]),
+                    name="work_place_known",
                 ),
                 CheckConstraint(
                     condition=Q(pay_period__in=["", "hour", "day", "week", "month", "year"]),
@@ -347,11 +383,14 @@ TABLES = [
     migrations.CreateModel(
         "Requisition",
         fields(
-            vacancy=models.OneToOneField("vacancies.vacancy", models.CASCADE, related_name="requisition"),
+            vacancy=models.OneToOneField(
+                "vacancies.vacancy", models.CASCADE, related_name="requisition"
+            ),
             client=models.CharField(max_length=200, **EMPTY, db_index=True),
             note=models.TextField(max_length=10000, **EMPTY),
             positions=models.PositiveSmallIntegerField(
-                default=1, validators=[validators.MinValueValidator(1), validators.MaxValueValidator(999)]
+                default=1,
+                validators=[validators.MinValueValidator(1), validators.MaxValueValidator(999)],
             ),
             filled_at=models.DateTimeField(**NULL),
             is_for_open_applications=models.BooleanField(default=False),
@@ -364,7 +403,8 @@ TABLES = [
             "default_permissions": ("view", "change"),
             "constraints": [
                 CheckConstraint(
-                    condition=Q(positions__gte=1, positions__lte=999), name="positions_from_1_to_999"
+                    condition=Q(positions__gte=1, positions__lte=999),
+                    name="positions_from_1_to_999",
                 )
             ],
         },
@@ -373,21 +413,29 @@ TABLES = [
         "VacancyOption",
         fields(
             vacancy=models.ForeignKey("vacancies.vacancy", models.CASCADE, related_name="choices"),
-            option=models.ForeignKey("vacancies.filteroption", models.PROTECT, related_name="choices"),
+            option=models.ForeignKey(
+                "vacancies.filteroption", models.PROTECT, related_name="choices"
+            ),
             position=models.PositiveIntegerField(default=0),
         ),
         {
             "verbose_name": "option of a vacancy",
             "verbose_name_plural": "options of a vacancy",
             "indexes": [Index(fields=["option", "vacancy"], name="vacancies_with_option")],
-            "constraints": [UniqueConstraint(fields=("vacancy", "option"), name="option_once_per_vacancy")],
+            "constraints": [
+                UniqueConstraint(fields=("vacancy", "option"), name="option_once_per_vacancy")
+            ],
         },
     ),
     migrations.CreateModel(
         "VacancyRecruiter",
         fields(
-            vacancy=models.ForeignKey("vacancies.vacancy", models.CASCADE, related_name="recruiter_links"),
-            recruiter=models.ForeignKey("vacancies.recruiter", models.PROTECT, related_name="links"),
+            vacancy=models.ForeignKey(
+                "vacancies.vacancy", models.CASCADE, related_name="recruiter_links"
+            ),
+            recruiter=models.ForeignKey(
+                "vacancies.recruiter", models.PROTECT, related_name="links"
+            ),
             position=models.PositiveIntegerField(default=0),
         ),
         {
@@ -402,9 +450,13 @@ TABLES = [
     migrations.CreateModel(
         "Attachment",
         fields(
-            vacancy=models.ForeignKey("vacancies.vacancy", models.CASCADE, related_name="attachments"),
+            vacancy=models.ForeignKey(
+                "vacancies.vacancy", models.CASCADE, related_name="attachments"
+            ),
             name=models.CharField(max_length=200),
-            file=models.FileField(upload_to="attachments", blank=True, validators=[checks.validate_document]),
+            file=models.FileField(
+                upload_to="attachments", blank=True, validators=[checks.validate_document]
+            ),
             url=WebURLField(max_length=1000, **EMPTY),
             position=models.PositiveIntegerField(default=0),
         ),
@@ -452,7 +504,9 @@ TABLES = [
             "ordering": ["position", "pk"],
             "indexes": [Index(fields=["latitude", "longitude"], name="place_coordinates_index")],
             "constraints": [
-                CheckConstraint(condition=Q(kind__in=["site", "applicant"]), name="place_kind_known"),
+                CheckConstraint(
+                    condition=Q(kind__in=["site", "applicant"]), name="place_kind_known"
+                ),
                 CheckConstraint(
                     condition=Q(country__in=COUNTRIES),
                     name="place_country_known",
@@ -460,7 +514,14 @@ TABLES = [
                 ),
                 CheckConstraint(
                     condition=Q(kind="site") & ~Q(locality="")
-                    | Q(kind="applicant", latitude=None, locality="", postal_code="", region="", street=""),
+                    | Q(
+                        kind="applicant",
+                        latitude=None,
+                        locality="",
+                        postal_code="",
+                        region="",
+                        street="",
+                    ),
                     name="place_complete",
                     violation_error_message="A place of work needs a city. A country for remote work has no address.",
                 ),

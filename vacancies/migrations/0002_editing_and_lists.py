@@ -33,7 +33,9 @@ TABLES = [
             vacancy=models.ForeignKey(
                 "vacancies.vacancy", models.DO_NOTHING, related_name="versions", db_constraint=False
             ),
-            brand=models.ForeignKey("vacancies.brand", models.SET_NULL, related_name="+", null=True),
+            brand=models.ForeignKey(
+                "vacancies.brand", models.SET_NULL, related_name="+", null=True
+            ),
             change=models.CharField(max_length=20),
             content=models.JSONField(default=dict),
             before=models.JSONField(null=True),
@@ -44,7 +46,9 @@ TABLES = [
             "verbose_name": "version",
             "verbose_name_plural": "versions",
             "ordering": ["-pk"],
-            "indexes": [Index(fields=["-id"], condition=Q(change="deleted"), name="versions_deleted")],
+            "indexes": [
+                Index(fields=["-id"], condition=Q(change="deleted"), name="versions_deleted")
+            ],
             "constraints": [CheckConstraint(condition=Q(change__in=CHANGES), name="change_known")],
         },
     ),
@@ -52,9 +56,14 @@ TABLES = [
         "Approval",
         fields(
             vacancy=models.ForeignKey(
-                "vacancies.vacancy", models.DO_NOTHING, related_name="approvals", db_constraint=False
+                "vacancies.vacancy",
+                models.DO_NOTHING,
+                related_name="approvals",
+                db_constraint=False,
             ),
-            brand=models.ForeignKey("vacancies.brand", models.SET_NULL, related_name="+", null=True),
+            brand=models.ForeignKey(
+                "vacancies.brand", models.SET_NULL, related_name="+", null=True
+            ),
             changes=models.JSONField(default=dict),
             note=models.TextField(max_length=2000, **EMPTY),
             submitted_by=models.ForeignKey(USER, models.SET_NULL, related_name="+", null=True),
@@ -110,7 +119,11 @@ TABLES = [
         fields(
             user=models.ForeignKey(USER, models.CASCADE, related_name="+"),
             vacancy=models.ForeignKey(
-                "vacancies.vacancy", models.DO_NOTHING, related_name="+", null=True, db_constraint=False
+                "vacancies.vacancy",
+                models.DO_NOTHING,
+                related_name="+",
+                null=True,
+                db_constraint=False,
             ),
             page=models.CharField(max_length=32),
             data=models.JSONField(null=True),
@@ -132,7 +145,11 @@ TABLES = [
         fields(
             user=models.ForeignKey(USER, models.CASCADE, related_name="+"),
             vacancy=models.ForeignKey(
-                "vacancies.vacancy", models.DO_NOTHING, related_name="+", null=True, db_constraint=False
+                "vacancies.vacancy",
+                models.DO_NOTHING,
+                related_name="+",
+                null=True,
+                db_constraint=False,
             ),
             page=models.CharField(max_length=32),
             settled_at=models.DateTimeField(),
@@ -160,7 +177,9 @@ TABLES = [
             "default_permissions": (),
             "indexes": [Index(fields=["seen_at"], name="presence_by_age")],
             "constraints": [
-                UniqueConstraint(fields=("vacancy", "user", "window"), name="presence_once_per_window")
+                UniqueConstraint(
+                    fields=("vacancy", "user", "window"), name="presence_once_per_window"
+                )
             ],
         },
     ),
@@ -169,7 +188,10 @@ TABLES = [
         fields(
             owner=models.ForeignKey(USER, keep_shared, related_name="saved_views", null=True),
             page=models.CharField(
-                max_length=50, default="vacancies.vacancy", db_default="vacancies.vacancy", editable=False
+                max_length=50,
+                default="vacancies.vacancy",
+                db_default="vacancies.vacancy",
+                editable=False,
             ),
             name=models.CharField(max_length=80),
             query=models.CharField(max_length=2000, **EMPTY),
@@ -181,7 +203,9 @@ TABLES = [
             "verbose_name": "saved view",
             "verbose_name_plural": "saved views",
             "ordering": ["name", "pk"],
-            "constraints": [UniqueConstraint(fields=("owner", "name"), name="saved_view_name_once")],
+            "constraints": [
+                UniqueConstraint(fields=("owner", "name"), name="saved_view_name_once")
+            ],
         },
     ),
     migrations.CreateModel(
@@ -203,7 +227,11 @@ TABLES = [
         "StateCount",
         fields(
             brand=models.ForeignKey(
-                "vacancies.brand", models.DO_NOTHING, related_name="+", null=True, db_constraint=False
+                "vacancies.brand",
+                models.DO_NOTHING,
+                related_name="+",
+                null=True,
+                db_constraint=False,
             ),
             code=models.CharField(max_length=30),
             count=models.PositiveIntegerField(),
@@ -236,7 +264,11 @@ TABLES = [
             views=models.PositiveIntegerField(default=0, db_default=0),
             started=models.PositiveIntegerField(default=0, db_default=0),
         ),
-        {"constraints": [UniqueConstraint(fields=("day", "vacancy", "source"), name="daily_visits_unique")]},
+        {
+            "constraints": [
+                UniqueConstraint(fields=("day", "vacancy", "source"), name="daily_visits_unique")
+            ]
+        },
     ),
     # --- Lists and search: derived from the vacancies
     migrations.CreateModel(
@@ -274,10 +306,19 @@ TABLES = [
         "RenderedItem",
         fields(
             pk=models.CompositePrimaryKey(
-                "vacancy_id", "version", blank=True, editable=False, primary_key=True, serialize=False
+                "vacancy_id",
+                "version",
+                blank=True,
+                editable=False,
+                primary_key=True,
+                serialize=False,
             ),
             vacancy=models.ForeignKey(
-                "vacancies.vacancy", models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
+                "vacancies.vacancy",
+                models.DO_NOTHING,
+                related_name="+",
+                db_index=False,
+                db_constraint=False,
             ),
             version=models.CharField(max_length=40),
             row_version=models.BigIntegerField(),

@@ -11,7 +11,12 @@ from django.db import migrations
 
 from jobsite.ops.online_migrations import AddTrigramIndexOnline, RunSQLOn, revision_trigger
 
-CHILDREN = ("vacancyoption", "vacancyrecruiter", "attachment", "place")  # their rows are part of the items
+CHILDREN = (
+    "vacancyoption",
+    "vacancyrecruiter",
+    "attachment",
+    "place",
+)  # their rows are part of the items
 TRACKED = ("vacancy", *CHILDREN, "brandlink")
 SHARED = ("brand", "recruiter", "filter", "filteroption")  # many vacancies share their rows
 
@@ -264,14 +269,21 @@ class Migration(migrations.Migration):
     ]
     dependencies = [("vacancies", "0003_filters"), ("jobsite", "0002_postgresql")]
     operations = [
-        RunSQLOn("postgresql", [revision_trigger(f"vacancies_{name}", shared=0) for name in TRACKED]),
-        RunSQLOn("postgresql", [revision_trigger(f"vacancies_{name}", shared=1) for name in SHARED]),
+        RunSQLOn(
+            "postgresql", [revision_trigger(f"vacancies_{name}", shared=0) for name in TRACKED]
+        ),
+        RunSQLOn(
+            "postgresql", [revision_trigger(f"vacancies_{name}", shared=1) for name in SHARED]
+        ),
         RunSQLOn("postgresql", [LISTED, COUNTS, CHILD_CHANGE, MOVED, BUCKETS, COMPRESSION]),
         RunSQLOn("postgresql", [CHILD_TRIGGERS.format(child=child) for child in CHILDREN]),
         RunSQLOn("postgresql", [SEARCH, SEARCH_TRIGGERS.format(name="vacancy", kind="vacancy")]),
         RunSQLOn(
-            "postgresql", [SEARCH_TRIGGERS.format(name=name, kind="child") for name in SEARCHED_CHILDREN]
+            "postgresql",
+            [SEARCH_TRIGGERS.format(name=name, kind="child") for name in SEARCHED_CHILDREN],
         ),
-        RunSQLOn("postgresql", [SEARCH_CHILD_UPDATES.format(name=name) for name in SEARCHED_CHILDREN]),
+        RunSQLOn(
+            "postgresql", [SEARCH_CHILD_UPDATES.format(name=name) for name in SEARCHED_CHILDREN]
+        ),
         *INDEXES,
     ]

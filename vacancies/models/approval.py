@@ -25,8 +25,9 @@ def needs_approval(
 ) -> bool:
     """Return whether saving `after` would make something public at `at` that needs approval.
 
-    That is a vacancy that was not public or scheduled, or a change of one of the fields `changed`, except
-    FREE_FIELDS. `before` is the stored vacancy, None for a new one. Every writer asks this function.
+    That is a vacancy that was not public or scheduled, or a change of one of the fields `changed`,
+    except FREE_FIELDS. `before` is the stored vacancy, None for a new one. Every writer asks this
+    function.
     """
     if after.state_at(at) not in PUBLIC:
         return False
@@ -42,8 +43,9 @@ class ApprovalQuerySet(models.QuerySet):
 
 
 class Approval(models.Model):
-    """A request to publish a vacancy or to change a public one, and its decision. Like versions, it is kept
-    when the vacancy is deleted."""
+    """A request to publish a vacancy or to change a public one, and its decision. Like versions, it
+    is kept when the vacancy is deleted.
+    """
 
     class Outcome(models.TextChoices):
         WAITING = "waiting", _("Waiting for approval")
@@ -98,6 +100,8 @@ class Approval(models.Model):
 
 
 def waiting_for_approval(vacancies: VacancyQuerySet) -> VacancyQuerySet:
-    """Return the `vacancies` that wait for approval. Requests of a brand without approval do not count."""
+    """Return the `vacancies` that wait for approval.
+    Requests of a brand without approval do not count.
+    """
     waiting = Approval.objects.waiting().values("vacancy")
     return vacancies.filter(pk__in=waiting, brand__requires_approval=True)

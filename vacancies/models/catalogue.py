@@ -29,7 +29,8 @@ class Brand(models.Model):
         source="name",
         verbose_name=_("value"),
         help_text=_(
-            "Used in links, e.g. filter[brand]=harbour-works. If empty, it is derived from the name."
+            "Used in links, e.g. filter[brand]=harbour-works. If empty, it is derived from the "
+            "name."
         ),
     )
     description = HtmlField(_("description"))
@@ -50,7 +51,8 @@ class Brand(models.Model):
         db_default="",
         validators=[validate_host],
         help_text=_(
-            "The host of this brand’s own career site, such as jobs.example.com. Its vacancies have their "
+            "The host of this brand’s own career site, such as jobs.example.com. Its vacancies "
+            "have their "
             "pages there."
         ),
     )
@@ -62,7 +64,8 @@ class Brand(models.Model):
         db_default="",
         validators=[validate_color],
         help_text=_(
-            "The color of the header and the buttons of its career site, such as #0b57b0. Their text is "
+            "The color of the header and the buttons of its career site, such as #0b57b0. Their "
+            "text is "
             "black or white, whichever is easier to read."
         ),
     )
@@ -74,7 +77,8 @@ class Brand(models.Model):
         related_name="brands",
         verbose_name=_("application form"),
         help_text=_(
-            "Used for vacancies of this brand that have no form of their own. If empty, the site's form "
+            "Used for vacancies of this brand that have no form of their own. If empty, the "
+            "site's form "
             "is used."
         ),
     )
@@ -83,12 +87,17 @@ class Brand(models.Model):
         default=False,
         db_default=False,
         help_text=_(
-            "A vacancy of this brand becomes public, or changes in public, when a colleague has approved it."
+            "A vacancy of this brand becomes public, or changes in public, when a colleague has "
+            "approved it."
         ),
     )
-    icon_small = ImageField(_("small icon"), upload_to="brands", blank=True, validators=[validate_image])
+    icon_small = ImageField(
+        _("small icon"), upload_to="brands", blank=True, validators=[validate_image]
+    )
     icon_small_url = WebURLField(_("small icon URL"), help_text=_("Used when no file is uploaded."))
-    icon_large = ImageField(_("large icon"), upload_to="brands", blank=True, validators=[validate_image])
+    icon_large = ImageField(
+        _("large icon"), upload_to="brands", blank=True, validators=[validate_image]
+    )
     icon_large_url = WebURLField(_("large icon URL"), help_text=_("Used when no file is uploaded."))
 
     members = models.ManyToManyField(
@@ -97,7 +106,8 @@ class Brand(models.Model):
         limit_choices_to={"is_staff": True},
         related_name="brands",
         help_text=_(
-            "Recruiters with access to this brand. Recruiters with access to every brand are not listed."
+            "Recruiters with access to this brand. Recruiters with access to every brand are not "
+            "listed."
         ),
         verbose_name=_("members"),
     )
@@ -128,7 +138,9 @@ class Brand(models.Model):
 
 
 class BrandLink(models.Model):
-    """A link that the pages of a brand and its emails have at the end, or those of the whole site."""
+    """A link that the pages of a brand and its emails have at the end, or
+    those of the whole site.
+    """
 
     MAX = 6  # of a brand, or of the site, in a language
 
@@ -139,15 +151,26 @@ class BrandLink(models.Model):
         OTHER = "other", pgettext_lazy("a link", "Other")
 
     brand = models.ForeignKey(
-        Brand, on_delete=models.CASCADE, null=True, blank=True, related_name="links", verbose_name=_("brand"),
+        Brand,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="links",
+        verbose_name=_("brand"),
         help_text=_("If empty: for the site, and for brands without a link of this kind."),
-    )  # fmt: skip
+    )
     kind = models.CharField(_("kind"), max_length=13, choices=Kind.choices)
     label = models.CharField(
-        _("link text"), max_length=100, blank=True, default="", help_text=_("If empty: the name of its kind.")
+        _("link text"),
+        max_length=100,
+        blank=True,
+        default="",
+        help_text=_("If empty: the name of its kind."),
     )
     url = WebURLField(_("address"), blank=False, help_text=_("Of a web page: https://…"))
-    language = models.CharField(_("language"), max_length=2, choices=Language.choices, default=site_language)
+    language = models.CharField(
+        _("language"), max_length=2, choices=Language.choices, default=site_language
+    )
 
     class Meta:
         verbose_name = _("link of a brand")
@@ -155,30 +178,41 @@ class BrandLink(models.Model):
         ordering = ["brand", "language", "pk"]
         constraints = [
             models.UniqueConstraint(
-                "kind", "language", Coalesce("brand", 0), condition=~models.Q(kind="other"),
+                "kind",
+                "language",
+                Coalesce("brand", 0),
+                condition=~models.Q(kind="other"),
                 name="brand_link_once",
                 violation_error_message=_("There is a link of this kind in this language already."),
             ),
             models.CheckConstraint(
-                condition=~models.Q(kind="other", label=""), name="other_link_has_text",
+                condition=~models.Q(kind="other", label=""),
+                name="other_link_has_text",
                 violation_error_message=_("Enter the link text."),
             ),
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         return self.label or self.get_kind_display()
 
     def clean(self) -> None:
-        others = BrandLink.objects.filter(brand=self.brand_id, language=self.language).exclude(pk=self.pk)
+        others = BrandLink.objects.filter(brand=self.brand_id, language=self.language).exclude(
+            pk=self.pk
+        )
         if others.count() >= self.MAX:
-            raise ValidationError(_("There are %(max)d links in this language already.") % {"max": self.MAX})
+            raise ValidationError(
+                _("There are %(max)d links in this language already.") % {"max": self.MAX}
+            )
 
     @classmethod
     def shown(cls, language: str, brand: int | None = None) -> "list[BrandLink]":
-        """Return the links of `brand`, an id, in `language`; in place of a kind that it lacks, those of the
-        site. The right employer comes before the right language (docs/decisions.md #289), and the privacy
-        statement of the consent text after a link of the same employer."""
-        found = list(BrandLink.objects.filter(models.Q(brand=brand) | models.Q(brand=None)).order_by("pk"))
+        """Return the links of `brand`, an id, in `language`; in place of a kind that it lacks,
+        those of the site. The right employer comes before the right language (docs/decisions.md
+        #289), and the privacy statement of the consent text after a link of the same employer.
+        """
+        found = list(
+            BrandLink.objects.filter(models.Q(brand=brand) | models.Q(brand=None)).order_by("pk")
+        )
         consent = ConsentText.objects.current(language, brand)
         if consent.statement_url:
             own = {"brand_id": consent.brand_number, "language": consent.language}
@@ -189,7 +223,9 @@ class BrandLink(models.Model):
         best: dict[str, list[BrandLink]] = {kind: [] for kind in cls.Kind.values}
         for link in found:
             kept, place = best[link.kind], (link.brand_id, link.language)
-            if not kept or (link.kind == cls.Kind.OTHER and place == (kept[0].brand_id, kept[0].language)):
+            if not kept or (
+                link.kind == cls.Kind.OTHER and place == (kept[0].brand_id, kept[0].language)
+            ):
                 kept.append(link)
         return [link for kept in best.values() for link in kept]
 
@@ -232,7 +268,9 @@ class Recruiter(models.Model):
 
 
 class Filter(models.Model):
-    """One of the nine vocabularies, with its label and options. Sites show it as a filter if it is active."""
+    """One of the nine vocabularies, with its label and options.
+    Sites show it as a filter if it is active.
+    """
 
     keyword = models.CharField(_("keyword"), max_length=30, unique=True, choices=Keyword.choices)
     label = models.CharField(_("label"), max_length=200)
@@ -259,7 +297,9 @@ class Filter(models.Model):
 
     def add_option(self, label: str, *, beside: "Iterable[FilterOption]") -> "FilterOption":
         """Create the option `label` with a value that none of the options `beside` it has."""
-        return self.options.create(label=label, value=free_value(label, {option.value for option in beside}))
+        return self.options.create(
+            label=label, value=free_value(label, {option.value for option in beside})
+        )
 
 
 class FilterOption(models.Model):
@@ -273,7 +313,9 @@ class FilterOption(models.Model):
         _("value"),
         max_length=200,
         blank=True,
-        help_text=_("Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."),
+        help_text=_(
+            "Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."
+        ),
     )
     employment_type = models.CharField(
         _("employment type (search engines)"),
@@ -287,7 +329,9 @@ class FilterOption(models.Model):
     is_active = models.BooleanField(
         _("available to recruiters"),
         default=True,
-        help_text=_("If off, vacancies with this option keep it, and other vacancies cannot get it."),
+        help_text=_(
+            "If off, vacancies with this option keep it, and other vacancies cannot get it."
+        ),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
 
@@ -297,18 +341,22 @@ class FilterOption(models.Model):
         ordering = ["position", "label", "pk"]
         constraints = [
             models.UniqueConstraint(
-                "filter", "label", name="option_label_once",
+                "filter",
+                "label",
+                name="option_label_once",
                 violation_error_message=_("This filter already has an option with this label."),
             ),
             models.UniqueConstraint(
-                "filter", "value", name="option_value_once",
+                "filter",
+                "value",
+                name="option_value_once",
                 violation_error_message=_("This filter already has an option with this value."),
             ),
             models.CheckConstraint(
                 condition=models.Q(employment_type__in=["", *EmploymentType.values]),
                 name="employment_type_known",
             ),
-        ]  # fmt: skip
+        ]
 
     def __str__(self) -> str:
         return self.label

@@ -15,12 +15,16 @@ class ListedVacancyQuerySet(PublishedQuerySet):
 class ListedVacancy(models.Model):
     """A vacancy whose status is published: the columns that decide its place in the lists.
 
-    On PostgreSQL, triggers replace the row in the transaction that changes the vacancy. On SQLite, the tables
-    of the read model are empty.
+    On PostgreSQL, triggers replace the row in the transaction that changes the vacancy. On SQLite,
+    the tables of the read model are empty.
     """
 
     vacancy = models.OneToOneField(
-        Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, primary_key=True, related_name="+"
+        Vacancy,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        primary_key=True,
+        related_name="+",
     )
     audience = models.CharField(max_length=10)
     is_hot = models.BooleanField()
@@ -28,8 +32,9 @@ class ListedVacancy(models.Model):
     publish_until = models.DateTimeField(null=True)
     brand_id = models.BigIntegerField(null=True)
     form_id = models.BigIntegerField(null=True)
-    # Expired for five minutes when the row was written, by the clock of the database. Such rows are not in
-    # the indexes of the lists, and not counted. Correct results do not depend on it (readmodel/totals.py).
+    # Expired for five minutes when the row was written, by the clock of the database. Such rows are
+    # not in the indexes of the lists, and not counted. Correct results do not depend on it
+    # (readmodel/totals.py).
     is_expired = models.BooleanField()
     row_version = models.BigIntegerField()  # changes whenever the content of the items changes
 
@@ -72,14 +77,20 @@ class RenderedItem(models.Model):
 
 
 class VacancyCount(models.Model):
-    """The number of vacancies of a brand with a status whose ids are in a block of `BLOCK` ids, for the list
-    in the admin. As in `BucketCount`, writers only insert rows, which are summed."""
+    """The number of vacancies of a brand with a status whose ids are in a block of `BLOCK` ids, for
+    the list in the admin. As in `BucketCount`, writers only insert rows, which are summed.
+    """
 
     BLOCK = 10_000  # also in the triggers
 
     block = models.BigIntegerField()  # id / BLOCK
     brand = models.ForeignKey(
-        Brand, on_delete=models.DO_NOTHING, db_constraint=False, null=True, db_index=False, related_name="+"
+        Brand,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        null=True,
+        db_index=False,
+        related_name="+",
     )
     status = models.CharField(max_length=20)
     count = models.IntegerField()
@@ -91,9 +102,9 @@ class VacancyCount(models.Model):
 class BucketCount(models.Model):
     """The number of vacancies in each list whose (publish_from, id) is in a bucket.
 
-    A bucket starts at (`start_at`, `start_id`) and ends where the next one starts. It can have many rows,
-    which are summed: writers only insert, so that they do not block each other. All rows of `ListedVacancy`
-    that are not marked as expired are counted, whatever the time.
+    A bucket starts at (`start_at`, `start_id`) and ends where the next one starts. It can have many
+    rows, which are summed: writers only insert, so that they do not block each other. All rows of
+    `ListedVacancy` that are not marked as expired are counted, whatever the time.
     """
 
     start_at = models.DateTimeField()

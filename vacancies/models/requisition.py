@@ -10,25 +10,33 @@ from vacancies.models.vacancy import Vacancy
 
 
 class Requisition(models.Model):
-    """The internal data of a vacancy. A table of its own, which no serializer, version, approval or trigger
-    of the read model reads: a column of Vacancy would be public one mistake later. A vacancy without a row
-    has the defaults."""
+    """The internal data of a vacancy. A table of its own, which no serializer, version, approval or
+    trigger of the read model reads: a column of Vacancy would be public one mistake later. A
+    vacancy without a row has the defaults.
+    """
 
     vacancy = models.OneToOneField(Vacancy, on_delete=models.CASCADE, related_name="requisition")
     client = models.CharField(
-        _("client"), max_length=200, blank=True, default="", db_index=True,
+        _("client"),
+        max_length=200,
+        blank=True,
+        default="",
+        db_index=True,
         help_text=_("Whom the vacancy is for, if you recruit for others."),
-    )  # fmt: skip
+    )
     note = models.TextField(_("internal note"), max_length=10_000, blank=True, default="")
     positions = models.PositiveSmallIntegerField(
-        _("positions"), default=1, validators=[MinValueValidator(1), MaxValueValidator(999)],
+        _("positions"),
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(999)],
         help_text=_("How many people you want to hire."),
-    )  # fmt: skip
+    )
     filled_at = models.DateTimeField(null=True, blank=True)
     is_for_open_applications = models.BooleanField(
-        _("for open applications"), default=False,
+        _("for open applications"),
+        default=False,
         help_text=_("Who applies to this vacancy has no particular job in mind."),
-    )  # fmt: skip
+    )
     criteria = models.JSONField(_("criteria"), blank=True, default=list)  # names, for scorecards
     updated_at = models.DateTimeField(default=timezone.now)
 

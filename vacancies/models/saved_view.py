@@ -7,15 +7,20 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
-def keep_shared(collector: Collector, field: models.ForeignKey, rows: models.QuerySet, using: str) -> None:
-    """When a user is deleted: keep the shared views without an owner, and delete the private ones."""
+def keep_shared(
+    collector: Collector, field: models.ForeignKey, rows: models.QuerySet, using: str
+) -> None:
+    """When a user is deleted: keep the shared views without an owner, and
+    delete the private ones.
+    """
     models.SET_NULL(collector, field, rows.filter(is_shared=True), using)
     models.CASCADE(collector, field, rows.filter(is_shared=False), using)
 
 
 class SavedView(models.Model):
-    """The filters, the order and the columns of a list under a name. It stores no rows: everybody who opens
-    it sees those of their own brands. Only views of vacancies can be shared."""
+    """The filters, the order and the columns of a list under a name. It stores no rows: everybody
+    who opens it sees those of their own brands. Only views of vacancies can be shared.
+    """
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=keep_shared, null=True, related_name="saved_views"
@@ -52,7 +57,9 @@ class ListPreference(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
     columns = models.JSONField(default=list)  # names in order; empty: the default columns
-    default_view = models.ForeignKey(SavedView, on_delete=models.SET_NULL, null=True, related_name="+")
+    default_view = models.ForeignKey(
+        SavedView, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
     has_shortcuts = models.BooleanField(default=True)
 
     class Meta:

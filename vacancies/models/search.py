@@ -1,4 +1,6 @@
-"""The index of the search (vacancies/search). Triggers record changes, `search.merge` applies them."""
+"""The index of the search (vacancies/search).
+Triggers record changes, `search.merge` applies them.
+"""
 
 from django.db import models
 
@@ -17,7 +19,9 @@ class SearchTerm(models.Model):
 
 
 class SearchChange(models.Model):
-    """A vacancy that changed since the last merge. A vacancy can have many rows: writers only insert."""
+    """A vacancy that changed since the last merge. A vacancy can have many rows:
+    writers only insert.
+    """
 
     vacancy_id = models.BigIntegerField()
 

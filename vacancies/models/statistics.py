@@ -24,7 +24,12 @@ class DailyStatisticsBase(models.Model):
 
     day = models.DateField()
     brand = models.ForeignKey(
-        Brand, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, null=True, related_name="+"
+        Brand,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        null=True,
+        related_name="+",
     )
     option = models.ForeignKey(
         FilterOption,
@@ -42,8 +47,9 @@ class DailyStatisticsBase(models.Model):
 
 
 class DailyVacancies(DailyStatisticsBase):
-    """The vacancies of a day: how many were live at its end, went live and closed, and how long the closed
-    ones had been live."""
+    """The vacancies of a day: how many were live at its end, went live and closed, and how long the
+    closed ones had been live.
+    """
 
     live = models.PositiveIntegerField()
     went_live = models.PositiveIntegerField()
@@ -63,7 +69,9 @@ class DailyVacancies(DailyStatisticsBase):
 
 
 class StateCount(models.Model):
-    """The number of vacancies of a brand in a state, or with a reason to need attention (`code`)."""
+    """The number of vacancies of a brand in a state, or with a reason to need
+    attention (`code`).
+    """
 
     brand = models.ForeignKey(
         Brand, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="+"
@@ -79,8 +87,9 @@ class StateCount(models.Model):
 
 
 class DailyVisits(models.Model):
-    """How often the page of a vacancy was viewed on a day (in the site's time zone) by visitors of a source,
-    and how often they opened its application form. `vacancies.statistics.visits` counts."""
+    """How often the page of a vacancy was viewed on a day (in the site's time zone) by visitors of
+    a source, and how often they opened its application form. `vacancies.statistics.visits` counts.
+    """
 
     day = models.DateField()
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="+")

@@ -22,8 +22,9 @@ class TemplateQuerySet(models.QuerySet):
 
 
 class VacancyTemplate(models.Model):
-    """The content with which a new vacancy starts, without status and dates. It is JSON and not the row of a
-    vacancy, which every list, count and filter would have to leave out."""
+    """The content with which a new vacancy starts, without status and dates. It is JSON and not the
+    row of a vacancy, which every list, count and filter would have to leave out.
+    """
 
     name = models.CharField(_("name"), max_length=200)
     brand = models.ForeignKey(
@@ -32,14 +33,20 @@ class VacancyTemplate(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text=_("Who sees the template: the recruiters of this brand. If empty, all recruiters."),
+        help_text=_(
+            "Who sees the template: the recruiters of this brand. If empty, all recruiters."
+        ),
         verbose_name=_("brand"),
     )
-    content = models.JSONField(_("content"), default=dict)  # as Version.content, without the publication
+    # As Version.content, without the publication.
+    content = models.JSONField(_("content"), default=dict)
     updated_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+",
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
         verbose_name=_("updated by"),
-    )  # fmt: skip
+    )
     updated_at = models.DateTimeField(_("updated at"), default=timezone.now)
 
     objects = TemplateQuerySet.as_manager()

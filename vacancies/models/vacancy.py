@@ -83,14 +83,22 @@ class Vacancy(models.Model):
         max_length=300,
         blank=True,
         default="",
-        help_text=_("Public: the API returns it as title_internal. If empty, the API returns the title."),
+        help_text=_(
+            "Public: the API returns it as title_internal. If empty, the API returns the title."
+        ),
     )
     brand = models.ForeignKey(
-        Brand, on_delete=models.PROTECT, null=True, blank=True, related_name="vacancies",
+        Brand,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="vacancies",
         verbose_name=_("brand"),
-    )  # fmt: skip
+    )
     is_hot = models.BooleanField(
-        _("featured"), default=False, help_text=_("Also appears in the lists of featured (“hot”) vacancies.")
+        _("featured"),
+        default=False,
+        help_text=_("Also appears in the lists of featured (“hot”) vacancies."),
     )
     is_permanent = models.BooleanField(
         _("continuously open"), default=False, help_text=_("Recruitment has no end date.")
@@ -117,14 +125,28 @@ class Vacancy(models.Model):
         help_text=_("If empty, the language of the site."),
     )
     work_place = models.CharField(
-        _("work place"), max_length=10, blank=True, default="", db_default="", choices=WorkPlace.choices
+        _("work place"),
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        choices=WorkPlace.choices,
     )
     pay_min = models.DecimalField(
-        _("pay from"), max_digits=12, decimal_places=2, null=True, blank=True,
+        _("pay from"),
+        max_digits=12,
+        decimal_places=2,
+        null=True,
+        blank=True,
         validators=[MinValueValidator(0)],
-    )  # fmt: skip
+    )
     pay_max = models.DecimalField(
-        _("pay to"), max_digits=12, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
+        _("pay to"),
+        max_digits=12,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
     )
     pay_currency = models.CharField(
         _("currency"),
@@ -136,7 +158,12 @@ class Vacancy(models.Model):
         help_text=_("Code of three letters, such as EUR."),
     )
     pay_period = models.CharField(
-        _("pay period"), max_length=10, blank=True, default="", db_default="", choices=PayPeriod.choices
+        _("pay period"),
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        choices=PayPeriod.choices,
     )
     pay_note = models.CharField(
         _("pay note"),
@@ -186,7 +213,10 @@ class Vacancy(models.Model):
         verbose_name=_("lead recruiter (contact)"),
     )
     recruiters = models.ManyToManyField(
-        Recruiter, through="VacancyRecruiter", related_name="vacancies", verbose_name=_("recruiters")
+        Recruiter,
+        through="VacancyRecruiter",
+        related_name="vacancies",
+        verbose_name=_("recruiters"),
     )
 
     form = models.ForeignKey(
@@ -208,7 +238,9 @@ class Vacancy(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text=_("After the last change of an application. If empty, the site's period applies."),
+        help_text=_(
+            "After the last change of an application. If empty, the site's period applies."
+        ),
     )
 
     audience = models.CharField(
@@ -218,9 +250,12 @@ class Vacancy(models.Model):
         _("status"), max_length=20, choices=VacancyStatus.choices, default=VacancyStatus.DRAFT
     )
     publish_from = models.DateTimeField(
-        _("publish from"), null=True, blank=True, validators=[validate_datetime],
+        _("publish from"),
+        null=True,
+        blank=True,
+        validators=[validate_datetime],
         help_text=_("Public from this time."),
-    )  # fmt: skip
+    )
     publish_until = models.DateTimeField(
         _("closing date"),
         null=True,
@@ -235,10 +270,19 @@ class Vacancy(models.Model):
     title_folded = FoldedField(sources=("title",))
     search_text = FoldedField(
         sources=(
-            "title", "title_internal", "reference", "location", "description", "short_description",
-            "profile", "offer", "contact", "company", "postcustom1",
+            "title",
+            "title_internal",
+            "reference",
+            "location",
+            "description",
+            "short_description",
+            "profile",
+            "offer",
+            "contact",
+            "company",
+            "postcustom1",
         )
-    )  # fmt: skip
+    )
 
     objects = VacancyQuerySet.as_manager()
 
@@ -268,8 +312,12 @@ class Vacancy(models.Model):
                 name="until_after_from",
                 violation_error_message=_("The vacancy would close before it goes live."),
             ),
-            models.CheckConstraint(condition=Q(audience__in=Audience.values), name="audience_known"),
-            models.CheckConstraint(condition=Q(status__in=VacancyStatus.values), name="status_known"),
+            models.CheckConstraint(
+                condition=Q(audience__in=Audience.values), name="audience_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=VacancyStatus.values), name="status_known"
+            ),
             models.UniqueConstraint(
                 fields=["brand", "reference"],
                 condition=~Q(reference=""),
@@ -282,7 +330,9 @@ class Vacancy(models.Model):
                 name="reference_once_without_brand",
                 violation_error_message=REFERENCE_TAKEN,
             ),
-            models.CheckConstraint(condition=Q(language__in=["", *LANGUAGES]), name="language_known"),
+            models.CheckConstraint(
+                condition=Q(language__in=["", *LANGUAGES]), name="language_known"
+            ),
             models.CheckConstraint(
                 condition=Q(work_place__in=["", *WorkPlace.values]), name="work_place_known"
             ),
@@ -301,7 +351,8 @@ class Vacancy(models.Model):
                 | (~Q(pay_min=None, pay_max=None) & ~Q(pay_currency="") & ~Q(pay_period="")),
                 name="pay_complete",
                 violation_error_message=_(
-                    "Pay needs an amount, a currency and a period. Without an amount, leave all empty."
+                    "Pay needs an amount, a currency and a period. Without an amount, leave all "
+                    "empty."
                 ),
             ),
         ]
@@ -376,8 +427,10 @@ class Vacancy(models.Model):
         return self.language or site_language()
 
     def recognised_language(self) -> str:
-        """Return the language of the title and the texts about the job, or "" if it is not recognised. Texts
-        about the employer are left out: many are the same in vacancies of all languages."""
+        """Return the language of the title and the texts about the job, or "" if it is not
+        recognised. Texts about the employer are left out: many are the same in vacancies of all
+        languages.
+        """
         return recognised_language(
             [self.title, self.description, self.profile, self.offer, self.short_description]
         )
@@ -395,7 +448,9 @@ class Vacancy(models.Model):
 
     @property
     def employment_types(self) -> list[str]:
-        """The employment types of its options, in the order of the list. Requires `with_related()`."""
+        """The employment types of its options, in the order of the list.
+        Requires `with_related()`.
+        """
         found = {choice.employment_type for choice in self.ordered_choices}
         return [each for each in EmploymentType.values if each in found]
 
@@ -405,12 +460,15 @@ class Vacancy(models.Model):
 
     @property
     def url(self) -> str:
-        """The address of its page for people: on the website of its brand, else on the career site. A path if
-        that has the host of this service; "" if there is no page."""
+        """The address of its page for people: on the website of its brand, else on the career site.
+        A path if that has the host of this service; "" if there is no page.
+        """
         return self.url_in("")
 
     def url_in(self, language: str | None = None) -> str:
-        """Return the address of its page in `language`, by default the active one; "" stands for its own."""
+        """Return the address of its page in `language`, by default the active one;
+        "" stands for its own.
+        """
         if self.brand and self.brand.vacancy_url:
             return f"{self.brand.vacancy_url}{self.pk}"
         has_page = settings.CAREER_SITE and self.is_external
@@ -418,8 +476,9 @@ class Vacancy(models.Model):
         return f"{self.site_base}{path}" if has_page else ""
 
     def path_in(self, language: str) -> str:
-        """Return the path of its page on the career site in `language`. In its own, it has no prefix: the one
-        address that search engines get (docs/decisions.md #290)."""
+        """Return the path of its page on the career site in `language`. In its own, it has no
+        prefix: the one address that search engines get (docs/decisions.md #290).
+        """
         is_own = not language or language == supported(self.shown_language)
         return self.site_path if is_own else f"/{language}{self.site_path}"
 
@@ -445,12 +504,18 @@ class Vacancy(models.Model):
 
     @property
     def served_form(self) -> Form | None:
-        """The form that applicants get, with the one that it extends. One query. Requires `with_form()`."""
+        """The form that applicants get, with the one that it extends. One query.
+        Requires `with_form()`.
+        """
         return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
 
     def accepts_applications(self, form: Form | None) -> bool:
-        """Whether the service takes applications with `form`, the `served_form`, while it is published."""
-        return not self.apply_url and form is not None and accepts_applications(form.whole_structure)
+        """Whether the service takes applications with `form`, the `served_form`, while it is
+        published.
+        """
+        return (
+            not self.apply_url and form is not None and accepts_applications(form.whole_structure)
+        )
 
     def labels(self, keyword: Keyword) -> list[str]:
         """Return the labels of one vocabulary in order. Requires `with_related()`."""

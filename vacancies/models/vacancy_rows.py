@@ -21,8 +21,9 @@ from vacancies.validators import (
 
 
 class VacancyOption(models.Model):
-    """An option of a vacancy, with its position. One relation serves all nine filters, so that one query
-    loads the options of a page."""
+    """An option of a vacancy, with its position. One relation serves all nine filters, so that one
+    query loads the options of a page.
+    """
 
     vacancy = models.ForeignKey(Vacancy, on_delete=models.CASCADE, related_name="choices")
     option = models.ForeignKey(FilterOption, on_delete=models.PROTECT, related_name="choices")
@@ -35,7 +36,9 @@ class VacancyOption(models.Model):
     class Meta:
         verbose_name = _("option of a vacancy")
         verbose_name_plural = _("options of a vacancy")
-        constraints = [models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")]
+        constraints = [
+            models.UniqueConstraint(fields=["vacancy", "option"], name="option_once_per_vacancy")
+        ]
         # covering index: the vacancies with an option
         indexes = [models.Index(fields=["option", "vacancy"], name="vacancies_with_option")]
 
@@ -59,7 +62,9 @@ class VacancyRecruiter(models.Model):
         verbose_name_plural = _("vacancy recruiters")
         ordering = ["position", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["vacancy", "recruiter"], name="recruiter_once_per_vacancy")
+            models.UniqueConstraint(
+                fields=["vacancy", "recruiter"], name="recruiter_once_per_vacancy"
+            )
         ]
 
     def __str__(self) -> str:
@@ -73,7 +78,9 @@ class Attachment(models.Model):
         Vacancy, on_delete=models.CASCADE, related_name="attachments", verbose_name=_("vacancy")
     )
     name = models.CharField(_("file name"), max_length=200)
-    file = DocumentField(_("file"), upload_to="attachments", blank=True, validators=[validate_document])
+    file = DocumentField(
+        _("file"), upload_to="attachments", blank=True, validators=[validate_document]
+    )
     url = WebURLField(_("link (URL)"))
     position = models.PositiveIntegerField(_("position"), default=0)
 
@@ -95,26 +102,38 @@ class Attachment(models.Model):
 
 
 class Place(models.Model):
-    """A place where the work of a vacancy is done, or a country in which a remote worker may live."""
+    """A place where the work of a vacancy is done, or a country in which a
+    remote worker may live.
+    """
 
     vacancy = models.ForeignKey(
         Vacancy, on_delete=models.CASCADE, related_name="places", verbose_name=_("vacancy")
     )
     position = models.PositiveIntegerField(_("position"), default=0)
-    kind = models.CharField(_("kind"), max_length=10, choices=PlaceKind.choices, default=PlaceKind.SITE)
+    kind = models.CharField(
+        _("kind"), max_length=10, choices=PlaceKind.choices, default=PlaceKind.SITE
+    )
     street = models.CharField(_("street and number"), max_length=200, blank=True, default="")
     postal_code = models.CharField(_("postal code"), max_length=20, blank=True, default="")
     locality = models.CharField(_("city"), max_length=100, blank=True, default="")
     region = models.CharField(_("region"), max_length=100, blank=True, default="")
     country = models.CharField(_("country"), max_length=2, choices=country_choices)
     latitude = models.DecimalField(
-        _("latitude"), max_digits=9, decimal_places=6, null=True, blank=True,
+        _("latitude"),
+        max_digits=9,
+        decimal_places=6,
+        null=True,
+        blank=True,
         validators=[MinValueValidator(-90), MaxValueValidator(90)],
-    )  # fmt: skip
+    )
     longitude = models.DecimalField(
-        _("longitude"), max_digits=9, decimal_places=6, null=True, blank=True,
+        _("longitude"),
+        max_digits=9,
+        decimal_places=6,
+        null=True,
+        blank=True,
         validators=[MinValueValidator(-180), MaxValueValidator(180)],
-    )  # fmt: skip
+    )
 
     ADDRESS = ("street", "postal_code", "locality", "region", "country", "latitude", "longitude")
 
@@ -132,7 +151,12 @@ class Place(models.Model):
             models.CheckConstraint(
                 condition=Q(kind=PlaceKind.SITE) & ~Q(locality="")
                 | Q(
-                    kind=PlaceKind.APPLICANT, street="", postal_code="", locality="", region="", latitude=None
+                    kind=PlaceKind.APPLICANT,
+                    street="",
+                    postal_code="",
+                    locality="",
+                    region="",
+                    latitude=None,
                 ),
                 name="place_complete",
                 violation_error_message=_(
@@ -144,7 +168,8 @@ class Place(models.Model):
                 | Q(latitude__range=(-90, 90), longitude__range=(-180, 180)),
                 name="place_coordinates",
                 violation_error_message=_(
-                    "Enter both coordinates or none: latitude from -90 to 90, longitude from -180 to 180."
+                    "Enter both coordinates or none: latitude from -90 to 90, longitude from "
+                    "-180 to 180."
                 ),
             ),
         ]

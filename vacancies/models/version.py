@@ -27,9 +27,10 @@ class Change(models.TextChoices):
 
 
 class Version(models.Model):
-    """A change of a vacancy: its author, time, and the new values of the changed fields. Replaying the
-    versions up to one gives the vacancy at that time (docs/decisions.md #57). Versions are kept when the
-    vacancy is deleted."""
+    """A change of a vacancy: its author, time, and the new values of the changed fields. Replaying
+    the versions up to one gives the vacancy at that time (docs/decisions.md #57). Versions are kept
+    when the vacancy is deleted.
+    """
 
     vacancy = models.ForeignKey(
         Vacancy, on_delete=models.DO_NOTHING, db_constraint=False, related_name="versions"
@@ -38,7 +39,8 @@ class Version(models.Model):
     brand = models.ForeignKey(Brand, on_delete=models.SET_NULL, null=True, related_name="+")
     change = models.CharField(max_length=20, choices=Change.choices)
     content = models.JSONField(default=dict)
-    # The values of the same fields before a change that can be undone. The version before may lack them.
+    # The values of the same fields before a change that can be undone. The version before may lack
+    # them.
     before = models.JSONField(null=True)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -49,8 +51,14 @@ class Version(models.Model):
         verbose_name = _("version")
         verbose_name_plural = _("versions")
         ordering = ["-pk"]
-        indexes = [models.Index(fields=["-id"], condition=Q(change=Change.DELETED), name="versions_deleted")]
-        constraints = [models.CheckConstraint(condition=Q(change__in=Change.values), name="change_known")]
+        indexes = [
+            models.Index(
+                fields=["-id"], condition=Q(change=Change.DELETED), name="versions_deleted"
+            )
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(change__in=Change.values), name="change_known")
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_change_display()}: {self.vacancy_id}"

@@ -1,1 +1,3 @@
-"""What changes vacancies: one module per act. `save.save_content` writes a vacancy for all of them."""
+"""What changes vacancies: one module per act.
+`save.save_content` writes a vacancy for all of them.
+"""

@@ -34,8 +34,9 @@ def submit_for_approval(
     publish_from: datetime | None = None,
     is_preview: bool = False,
 ) -> BulkResult:
-    """Submit vacancies that are not public for approval: to be published at `publish_from`, or as soon as
-    they are approved. Only say which, if this is a preview."""
+    """Submit vacancies that are not public for approval: to be published at `publish_from`, or as
+    soon as they are approved. Only say which, if this is a preview.
+    """
     result = BulkResult()
     rows = vacancies.without_texts().select_related("brand").order_by("pk")
     with transaction.atomic():
@@ -52,7 +53,9 @@ def submit_for_approval(
     return result
 
 
-def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: datetime) -> dict[str, str]:
+def _why_not_submit(
+    vacancy: Vacancy, publish_from: datetime | None, *, at: datetime
+) -> dict[str, str]:
     if not (vacancy.brand and vacancy.brand.requires_approval):
         return {"brand": _("Its brand needs no approval.")}
     if vacancy.state_at(at) in PUBLIC:
@@ -60,7 +63,9 @@ def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: date
     if waiting_request(vacancy):
         return {"status": _("It already waits for approval.")}
     if publish_from and publish_from <= at:
-        return {"publish_from": _("This time has passed. Leave it empty to publish after the approval.")}
+        return {
+            "publish_from": _("This time has passed. Leave it empty to publish after the approval.")
+        }
     wanted = copy(vacancy)
     wanted.status, wanted.publish_from = VacancyStatus.PUBLISHED, publish_from or at
     return publish_blockers(vacancy=wanted, at=at)
@@ -69,11 +74,11 @@ def _why_not_submit(vacancy: Vacancy, publish_from: datetime | None, *, at: date
 def approve(
     *, vacancy: Vacancy, seen: str, note: str = "", at: datetime, author: User
 ) -> tuple[Approval, list[str]]:
-    """Approve the waiting request of `vacancy`: apply its changes and publish. Return the request, and the
-    names of related rows that no longer exist.
+    """Approve the waiting request of `vacancy`: apply its changes and publish. Return the request,
+    and the names of related rows that no longer exist.
 
-    `seen` is the `fingerprint` of what the approver saw. Raises ValidationError if that has changed, if
-    `author` may not decide, or if the vacancy cannot be published.
+    `seen` is the `fingerprint` of what the approver saw. Raises ValidationError if that has
+    changed, if `author` may not decide, or if the vacancy cannot be published.
     """
     with transaction.atomic():
         approval = locked_request(vacancy)
@@ -112,8 +117,9 @@ def fingerprint(vacancy: Vacancy, approval: Approval) -> str:
 
 
 def with_start(changes: Content, vacancy: Vacancy, *, at: datetime) -> Content:
-    """Return the `changes` with the time when the vacancy goes live if they are approved at `at`: the chosen
-    time, unless it has passed. As in `publication.publish`, a vacancy that was public before keeps its time.
+    """Return the `changes` with the time when the vacancy goes live if they are approved at `at`:
+    the chosen time, unless it has passed. As in `publication.publish`, a vacancy that was public
+    before keeps its time.
     """
     if vacancy.state_at(at) in PUBLIC or not set(PUBLICATION) & set(changes):
         return changes

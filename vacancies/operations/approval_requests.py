@@ -1,6 +1,8 @@
-"""Requests for approval: who submits, sends back and withdraws them. `approval_decisions` approves them.
+"""Requests for approval: who submits, sends back and withdraws them. `approval_decisions` approves
+them.
 
-Every function locks the vacancy first, so that a vacancy has one waiting request and one decision about it.
+Every function locks the vacancy first, so that a vacancy has one waiting request and one decision
+about it.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +20,9 @@ from vacancies.history.versions import PUBLICATION, Content, changed_content
 from vacancies.models import APPROVE, Approval, Change, Vacancy, Version
 from vacancies.models.approval import FREE_FIELDS
 
-SUBMITTED = gettext_lazy("Submitted for approval. Nothing changes in public before a colleague approves it.")
+SUBMITTED = gettext_lazy(
+    "Submitted for approval. Nothing changes in public before a colleague approves it."
+)
 Overrides = Collection[tuple[int | None, str]]  # the ids of waiting requests, and fields
 TEXT_CHANGES = (Change.CREATED, Change.CHANGED, Change.RESTORED, Change.DUPLICATED)
 
@@ -37,8 +41,14 @@ class RequestConflictError(SaveConflictError, ValidationError):
     def __init__(self, waiting: Approval, fields: Mapping[str, User | None]) -> None:
         text = _("%(person)s submitted another value for approval. Open the vacancy to choose.")
         people = {name: person(user) if user else _("A colleague") for name, user in fields.items()}
-        ValidationError.__init__(self, {name: text % {"person": each} for name, each in people.items()})
-        self.waiting, self.fields, self.people = waiting, list(fields), ", ".join(set(people.values()))
+        ValidationError.__init__(
+            self, {name: text % {"person": each} for name, each in people.items()}
+        )
+        self.waiting, self.fields, self.people = (
+            waiting,
+            list(fields),
+            ", ".join(set(people.values())),
+        )
 
 
 def needed_reason() -> str:
@@ -46,17 +56,28 @@ def needed_reason() -> str:
 
 
 def waiting_request(vacancy: Vacancy) -> Approval | None:
-    """Return the request of `vacancy` that waits for a decision, also if its brand needs none any more."""
-    return Approval.objects.waiting().filter(vacancy=vacancy.pk).select_related("submitted_by").first()
+    """Return the request of `vacancy` that waits for a decision, also if its brand needs none any
+    more.
+    """
+    return (
+        Approval.objects.waiting().filter(vacancy=vacancy.pk).select_related("submitted_by").first()
+    )
 
 
 def request_approval(
-    vacancy: Vacancy, changes: Mapping[str, object], *, note: str = "", at: datetime, author: User | None,
+    vacancy: Vacancy,
+    changes: Mapping[str, object],
+    *,
+    note: str = "",
+    at: datetime,
+    author: User | None,
     overrides: Overrides = (),
-) -> Approval:  # fmt: skip
-    """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier request that
-    waits is replaced, and its changes become part of the new one; an equal one is returned. Raises
-    RequestConflictError if colleagues asked for other values, which are not in `overrides`."""
+) -> Approval:
+    """Store a request for `changes` of `vacancy`, in the format of Version.content. An earlier
+    request that waits is replaced, and its changes become part of the new one; an equal one is
+    returned. Raises RequestConflictError if colleagues asked for other values, which are not in
+    `overrides`.
+    """
     with transaction.atomic():
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         merged: Content = dict(changes)
@@ -76,16 +97,24 @@ def request_approval(
         )
 
 
-def check_conflicts(waiting: Approval, changes: Content, author: User | None, seen: Overrides = ()) -> None:
+def check_conflicts(
+    waiting: Approval, changes: Content, author: User | None, seen: Overrides = ()
+) -> None:
     """Raise RequestConflictError if `changes` differ from what a colleague of `author` asks for."""
     changed = changed_content(waiting.changes, changes)
-    people = {name: user for name, user in authors_of(waiting).items() if name in changed and user != author}
+    people = {
+        name: user
+        for name, user in authors_of(waiting).items()
+        if name in changed and user != author
+    }
     if fields := {name: user for name, user in people.items() if (waiting.pk, name) not in seen}:
         raise RequestConflictError(waiting, fields)
 
 
 def requests_of(approval: Approval) -> list[Approval]:
-    """Return the requests that `approval` contains: those that it replaced, in order, and itself."""
+    """Return the requests that `approval` contains:
+    those that it replaced, in order, and itself.
+    """
     earlier = Approval.objects.filter(vacancy=approval.vacancy_id, pk__lt=approval.pk)
     decided = earlier.exclude(outcome=Approval.Outcome.REPLACED).aggregate(pk=Max("pk"))["pk"] or 0
     return [*earlier.filter(pk__gt=decided).select_related("submitted_by").order_by("pk"), approval]
@@ -107,18 +136,28 @@ def names_of_authors(approval: Approval) -> str:
 
 
 def approved_unchanged(pks: Collection[int]) -> set[int]:
-    """Return those of the vacancies `pks` that were approved, and whose text has not changed since then."""
+    """Return those of the vacancies `pks` that were approved, and whose text has not changed since
+    then.
+    """
     approvals = Approval.objects.filter(outcome=Approval.Outcome.APPROVED)
-    latest = approvals.filter(vacancy=OuterRef("vacancy")).order_by("-decided_at").values("decided_at")[:1]
+    latest = (
+        approvals.filter(vacancy=OuterRef("vacancy"))
+        .order_by("-decided_at")
+        .values("decided_at")[:1]
+    )
     later = Version.objects.filter(vacancy__in=pks, created_at__gt=Subquery(latest))
     later = later.exclude(change=Change.DELETED).order_by()  # that has the whole content
     free = FREE_FIELDS.union(PUBLICATION)
-    changed = {pk for pk, values in later.values_list("vacancy", "content") if not free.issuperset(values)}
+    changed = {
+        pk for pk, values in later.values_list("vacancy", "content") if not free.issuperset(values)
+    }
     return set(approvals.filter(vacancy__in=pks).values_list("vacancy", flat=True)) - changed
 
 
 def send_back(*, vacancy: Vacancy, note: str, at: datetime, author: User) -> Approval:
-    """Send the request of `vacancy` back with a note. Raises ValidationError if `author` may not decide."""
+    """Send the request of `vacancy` back with a note.
+    Raises ValidationError if `author` may not decide.
+    """
     if not note.strip():
         raise ValidationError(_("Write what has to change."))
     with transaction.atomic():
@@ -135,17 +174,22 @@ def withdraw_request(*, vacancy: Vacancy, at: datetime, author: User) -> Approva
 
 
 def locked_request(vacancy: Vacancy) -> Approval:
-    """Lock `vacancy` and return its waiting request. Raises ValidationError if there is none any more."""
+    """Lock `vacancy` and return its waiting request.
+    Raises ValidationError if there is none any more.
+    """
     Vacancy.objects.select_for_update().only("pk").filter(pk=vacancy.pk).first()
     approval = waiting_request(vacancy)
     if approval is None:
-        raise ValidationError(_("Somebody else has decided in the meantime, or the request was withdrawn."))
+        raise ValidationError(
+            _("Somebody else has decided in the meantime, or the request was withdrawn.")
+        )
     return approval
 
 
 def why_not_decide(approval: Approval, user: User) -> str:
-    """Return why `user` may not decide about `approval`; "" if they may. Four eyes: neither who submitted it,
-    or an earlier request that it contains, nor who changed the texts since then."""
+    """Return why `user` may not decide about `approval`; "" if they may. Four eyes: neither who
+    submitted it, or an earlier request that it contains, nor who changed the texts since then.
+    """
     if not user.has_perm(APPROVE):
         return _("You do not have the permission to approve.")
     if any(each.submitted_by == user for each in requests_of(approval)):
@@ -157,12 +201,19 @@ def why_not_decide(approval: Approval, user: User) -> str:
         created_at__gte=approval.submitted_at,
     )
     if changed.exists():
-        return _("You changed the vacancy after it was submitted. Another person has to approve it.")
+        return _(
+            "You changed the vacancy after it was submitted. Another person has to approve it."
+        )
     return ""
 
 
 def close(
-    approval: Approval, outcome: Approval.Outcome, *, author: User | None, at: datetime, note: str = ""
+    approval: Approval,
+    outcome: Approval.Outcome,
+    *,
+    author: User | None,
+    at: datetime,
+    note: str = "",
 ) -> Approval:
     approval.outcome, approval.decided_by, approval.decided_at = outcome, author, at
     approval.decision_note = note

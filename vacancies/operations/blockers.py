@@ -10,7 +10,8 @@ from vacancies.models import State, Vacancy, VacancyStatus
 
 _REFERENCE = ("reference", "brand")
 PAY = ("pay_min", "pay_max", "pay_currency", "pay_period")
-# Constraints that a merge or a restored version can violate: the field of the reason, and what they check.
+# Constraints that a merge or a restored version can violate: the field of the reason, and what they
+# check.
 _CONSTRAINTS = {
     "reference_once_per_brand": ("reference", _REFERENCE),
     "reference_once_without_brand": ("reference", _REFERENCE),
@@ -34,15 +35,20 @@ def publish_blockers(*, vacancy: Vacancy, at: datetime) -> dict[str, str]:
         found["description"] = _("A vacancy needs a description to be published.")
     if vacancy.publish_until and vacancy.publish_until <= at:
         found["publish_until"] = closing_date_passed()
-    elif vacancy.publish_until and vacancy.publish_from and vacancy.publish_until <= vacancy.publish_from:
+    elif (
+        vacancy.publish_until
+        and vacancy.publish_from
+        and vacancy.publish_until <= vacancy.publish_from
+    ):
         found["publish_until"] = closes_before_start()
     return found
 
 
 def save_blockers(*, after: Vacancy, changed: Collection[str], at: datetime) -> dict[str, str]:
-    """Return the reasons why `after`, of which the fields `changed` differ from what is stored, cannot be
-    saved, by field. What was published before stays editable: an expired vacancy keeps its closing date, an
-    imported one may have no description."""
+    """Return the reasons why `after`, of which the fields `changed` differ from what is stored,
+    cannot be saved, by field. What was published before stays editable: an expired vacancy keeps
+    its closing date, an imported one may have no description.
+    """
     found: dict[str, str] = {}
     if after.status == VacancyStatus.PUBLISHED:
         found = publish_blockers(vacancy=after, at=at)

@@ -31,7 +31,10 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
     links = VacancyOption.objects.filter(vacancy=vacancy, option__filter__keyword=keyword)
     links.exclude(option__in=pks).delete()
     VacancyOption.objects.bulk_create(
-        [VacancyOption(vacancy=vacancy, option_id=pk, position=position) for position, pk in enumerate(pks)],
+        [
+            VacancyOption(vacancy=vacancy, option_id=pk, position=position)
+            for position, pk in enumerate(pks)
+        ],
         update_conflicts=True,
         unique_fields=["vacancy", "option"],
         update_fields=["position"],
@@ -39,20 +42,34 @@ def save_options(*, vacancy: Vacancy, keyword: Keyword, pks: Iterable[int]) -> N
 
 
 def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
-    """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them. Return the
-    number of vacancies that changed. Raise ValidationError if `into` was deleted or merged meanwhile."""
+    """Replace `others`, options of the same filter, by `into` on every vacancy, and delete them.
+    Return the number of vacancies that changed. Raise ValidationError if `into` was deleted or
+    merged meanwhile.
+    """
     others, keyword = list(others), into.filter.keyword
     merged = [option.pk for option in others]
     with transaction.atomic():
         values = {option.value: into.value for option in others}
         values_replaced.send(FilterOption, keyword=keyword, new=values)
         links = VacancyOption.objects.filter(option__in=merged)
-        # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies, then the
-        # options. From here on, nobody can choose an option that is deleted below.
+        # Locked in the same order as by a save of a vacancy, to avoid deadlocks: the vacancies,
+        # then the options. From here on, nobody can choose an option that is deleted below.
         requests = Approval.objects.waiting().filter(changes__has_key=keyword).order_by()
-        concerned = [*links.values_list("vacancy", flat=True), *requests.values_list("vacancy", flat=True)]
-        list(Vacancy.objects.filter(pk__in=concerned).order_by("pk").select_for_update().values_list("pk"))
-        options = FilterOption.objects.filter(pk__in=[into.pk, *merged]).order_by("pk").select_for_update()
+        concerned = [
+            *links.values_list("vacancy", flat=True),
+            *requests.values_list("vacancy", flat=True),
+        ]
+        list(
+            Vacancy.objects.filter(pk__in=concerned)
+            .order_by("pk")
+            .select_for_update()
+            .values_list("pk")
+        )
+        options = (
+            FilterOption.objects.filter(pk__in=[into.pk, *merged])
+            .order_by("pk")
+            .select_for_update()
+        )
         if into.pk not in options.values_list("pk", flat=True):
             text = _("“%(option)s” was deleted or merged in the meantime. Nothing was changed.")
             raise ValidationError(text % {"option": into})
@@ -76,9 +93,14 @@ def merge_options(*, into: FilterOption, others: Iterable[FilterOption]) -> int:
 
 
 def _replace_in_contents(into: FilterOption, merged: list[int]) -> None:
-    """Replace the options in templates, in the requests that wait for approval, and in what is not saved."""
+    """Replace the options in templates, in the requests that wait for approval, and in what is not
+    saved.
+    """
     keyword, new = into.filter.keyword, (into.pk, into.label)
-    for rows, field in ((VacancyTemplate.objects.all(), "content"), (Approval.objects.waiting(), "changes")):
+    for rows, field in (
+        (VacancyTemplate.objects.all(), "content"),
+        (Approval.objects.waiting(), "changes"),
+    ):
         for row in rows.filter(**{f"{field}__has_key": keyword}).select_for_update():
             content = getattr(row, field)
             pairs = dict(new if pk in merged else (pk, label) for pk, label in content[keyword])

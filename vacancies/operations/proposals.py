@@ -1,5 +1,6 @@
-"""Facts that existing texts state: the places of vacancies, by their locations, their languages, and the
-employment types of options, by their labels. What is filled in is not overwritten."""
+"""Facts that existing texts state: the places of vacancies, by their locations, their languages,
+and the employment types of options, by their labels. What is filled in is not overwritten.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -23,7 +24,9 @@ _EMPTY: dict[str, Any] = {"places": [], "language": ""}
 
 @dataclass
 class Proposal:
-    """The value of a column of the vacancies `pks`. Without a value, it is unclear or not recognised."""
+    """The value of a column of the vacancies `pks`.
+    Without a value, it is unclear or not recognised.
+    """
 
     column: str  # "places" or "language"
     value: Any
@@ -47,7 +50,8 @@ class TypeProposal:
 
 @dataclass
 class Written:
-    counts: Counter[str] = field(default_factory=Counter)  # by column; "options": of employment types
+    # By column; "options": of employment types.
+    counts: Counter[str] = field(default_factory=Counter)
     skipped: int = 0  # vacancies that changed since the proposal
     failed: list[tuple[int, str]] = field(default_factory=list)  # vacancy and reason
 
@@ -59,12 +63,17 @@ class Written:
 
 def in_words(counts: Counter[str]) -> str:
     also = f", languages of {counts['language']}" if counts["language"] else ""
-    return f"places of {counts['places']} vacancies{also} and employment types of {counts['options']} options"
+    return (
+        f"places of {counts['places']} vacancies{also} and employment types of "
+        f"{counts['options']} options"
+    )
 
 
 def propose_places(countries: Collection[str], *, at: datetime) -> list[Proposal]:
-    """Return the places of vacancies that have none, neither places of work nor countries for remote work, by
-    location, those of most vacancies first. `countries` are those of locations that name none."""
+    """Return the places of vacancies that have none, neither places of work nor countries for
+    remote work, by location, those of most vacancies first. `countries` are those of locations that
+    name none.
+    """
     columns = "location", "status", "publish_from", "publish_until", "brand__requires_approval"
     found: dict[str, Proposal] = {}
     for vacancy in _without("places").only(*columns).order_by("pk"):
@@ -76,8 +85,9 @@ def propose_places(countries: Collection[str], *, at: datetime) -> list[Proposal
 
 
 def propose_languages(*, at: datetime) -> list[Proposal]:
-    """Return the languages of vacancies that state none and whose texts are not in that of the site, those of
-    most vacancies first."""
+    """Return the languages of vacancies that state none and whose texts are not in that of the
+    site, those of most vacancies first.
+    """
     found: dict[str, Proposal] = {}
     for vacancy in _without("language").order_by("pk").iterator(chunk_size=500):
         language = vacancy.recognised_language()
@@ -87,8 +97,9 @@ def propose_languages(*, at: datetime) -> list[Proposal]:
 
 
 def propose_employment_types() -> list[TypeProposal]:
-    """Return the employment types of options without one whose label has one, by filter, those of most
-    vacancies first."""
+    """Return the employment types of options without one whose label has one, by filter, those of
+    most vacancies first.
+    """
     options = FilterOption.objects.filter(employment_type="").select_related("filter")
     rows = options.annotate(used=Count("choices")).order_by("filter__position", "-used", "label")
     found = [TypeProposal(row, employment_type_of(row.label), row.used) for row in rows]
@@ -96,7 +107,9 @@ def propose_employment_types() -> list[TypeProposal]:
 
 
 def write_values(rows: Iterable[tuple[int, Proposal]], written: Written, *, at: datetime) -> None:
-    """Write the values of some vacancies, each by its id, in one transaction, and count them in `written`."""
+    """Write the values of some vacancies, each by its id, in one transaction, and count them in
+    `written`.
+    """
     with transaction.atomic():
         for pk, each in rows:
             column, same = each.column, {"location": each.location} if each.location else {}
@@ -106,7 +119,10 @@ def write_values(rows: Iterable[tuple[int, Proposal]], written: Written, *, at: 
                 continue
             try:
                 save_content(
-                    vacancy, Edit({column: each.value}, base={column: _EMPTY[column]}), author=None, at=at
+                    vacancy,
+                    Edit({column: each.value}, base={column: _EMPTY[column]}),
+                    author=None,
+                    at=at,
                 )
                 written.counts[column] += 1
             except SaveConflictError:
@@ -124,7 +140,9 @@ def write_employment_types(proposals: Iterable[TypeProposal], written: Written) 
 
 
 def _without(column: str) -> QuerySet[Vacancy]:
-    """Return the vacancies without a value that can be proposed: with a place of work, if it is places."""
+    """Return the vacancies without a value that can be proposed:
+    with a place of work, if it is places.
+    """
     found = Vacancy.objects.select_related("brand")
     if column == "language":
         return found.filter(language="")

@@ -21,8 +21,10 @@ from vacancies.querysets import VacancyQuerySet
 
 @dataclass
 class BulkResult:
-    """The ids of the vacancies that were changed, and the refused vacancies with the reasons by field.
-    `first_version` is the id of the first version that was recorded, for `undo`; None in a preview."""
+    """The ids of the vacancies that were changed, and the refused vacancies with the reasons by
+    field. `first_version` is the id of the first version that was recorded, for `undo`; None in a
+    preview.
+    """
 
     done: list[int] = field(default_factory=list)
     refused: dict[Vacancy, dict[str, str]] = field(default_factory=dict)
@@ -32,8 +34,9 @@ class BulkResult:
 
 @dataclass(frozen=True)
 class BulkChange:
-    """A change of many vacancies, which the history records as `kind`. `decide` changes `fields` of a
-    vacancy, or returns the reasons why not, by field."""
+    """A change of many vacancies, which the history records as `kind`. `decide` changes `fields` of
+    a vacancy, or returns the reasons why not, by field.
+    """
 
     kind: Change
     decide: Callable[[Vacancy], dict[str, str]]
@@ -41,14 +44,19 @@ class BulkChange:
 
 
 def publish(
-    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: User | None = None,
+    is_preview: bool = False,
 ) -> BulkResult:
     """Publish at `at`.
 
-    A vacancy that was published before keeps its publish_from: otherwise, unpublishing it for a day would
-    move it to the top of every list. A missing or future publish_from becomes `at`.
+    A vacancy that was published before keeps its publish_from: otherwise, unpublishing it for a day
+    would move it to the top of every list. A missing or future publish_from becomes `at`.
     """
-    start = at.replace(microsecond=0)  # whole seconds mark a recruiter's choice (exchange.list_order)
+    # Whole seconds mark a recruiter's choice (exchange.list_order).
+    start = at.replace(microsecond=0)
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:
@@ -57,13 +65,19 @@ def publish(
         vacancy.publish_from = min(vacancy.publish_from or start, start)
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _run(BulkChange(Change.PUBLISHED, decide), vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(
+        BulkChange(Change.PUBLISHED, decide), vacancies, at=at, author=author, is_preview=is_preview
+    )
 
 
 def schedule(
-    *, vacancies: VacancyQuerySet, publish_from: datetime, at: datetime, author: User | None = None,
+    *,
+    vacancies: VacancyQuerySet,
+    publish_from: datetime,
+    at: datetime,
+    author: User | None = None,
     is_preview: bool = False,
-) -> BulkResult:  # fmt: skip
+) -> BulkResult:
     """Schedule the publication for `publish_from`."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -75,11 +89,17 @@ def schedule(
         vacancy.publish_from = publish_from
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _run(BulkChange(Change.SCHEDULED, decide), vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(
+        BulkChange(Change.SCHEDULED, decide), vacancies, at=at, author=author, is_preview=is_preview
+    )
 
 
 def unpublish(
-    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: User | None = None,
+    is_preview: bool = False,
 ) -> BulkResult:
     """Unpublish vacancies that are published or scheduled."""
 
@@ -90,7 +110,11 @@ def unpublish(
         return {}
 
     return _run(
-        BulkChange(Change.UNPUBLISHED, decide), vacancies, at=at, author=author, is_preview=is_preview
+        BulkChange(Change.UNPUBLISHED, decide),
+        vacancies,
+        at=at,
+        author=author,
+        is_preview=is_preview,
     )
 
 
@@ -101,11 +125,17 @@ def extended_day(until: datetime, weeks: int, *, at: datetime) -> date:
 
 
 def extend(
-    *, vacancies: VacancyQuerySet, at: datetime, day: date | None = None, weeks: int = 0,
-    author: User | None = None, is_preview: bool = False,
-) -> BulkResult:  # fmt: skip
-    """Extend the publication to the end of `day`, or by `weeks` from the closing date of each vacancy, or
-    from the day of `at` if that is later. A publication is never shortened."""
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    day: date | None = None,
+    weeks: int = 0,
+    author: User | None = None,
+    is_preview: bool = False,
+) -> BulkResult:
+    """Extend the publication to the end of `day`, or by `weeks` from the closing date of each
+    vacancy, or from the day of `at` if that is later. A publication is never shortened.
+    """
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.status != VacancyStatus.PUBLISHED:
@@ -120,11 +150,17 @@ def extend(
         vacancy.publish_until = until
         return publish_blockers(vacancy=vacancy, at=at)
 
-    return _run(BulkChange(Change.EXTENDED, decide), vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(
+        BulkChange(Change.EXTENDED, decide), vacancies, at=at, author=author, is_preview=is_preview
+    )
 
 
 def archive(
-    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: User | None = None,
+    is_preview: bool = False,
 ) -> BulkResult:
     """Archive vacancies that are not published or scheduled."""
 
@@ -136,13 +172,19 @@ def archive(
         vacancy.status = VacancyStatus.ARCHIVED
         return {}
 
-    return _run(BulkChange(Change.ARCHIVED, decide), vacancies, at=at, author=author, is_preview=is_preview)
+    return _run(
+        BulkChange(Change.ARCHIVED, decide), vacancies, at=at, author=author, is_preview=is_preview
+    )
 
 
 def feature(
-    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False,
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: User | None = None,
+    is_preview: bool = False,
     is_hot: bool = True,
-) -> BulkResult:  # fmt: skip
+) -> BulkResult:
     """Feature vacancies, or stop featuring them."""
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
@@ -163,8 +205,9 @@ def _run(
     author: User | None,
     is_preview: bool,
 ) -> BulkResult:
-    """Make `change` in each of `vacancies`, unless there is a reason not to. Save and record those that were
-    changed in one transaction, unless this is a preview. What needs approval is refused."""
+    """Make `change` in each of `vacancies`, unless there is a reason not to. Save and record those
+    that were changed in one transaction, unless this is a preview. What needs approval is refused.
+    """
     fields = change.fields
     result = BulkResult()
     rows = vacancies.without_texts().select_related("brand").order_by("pk")
@@ -183,22 +226,31 @@ def _run(
             before.append(was)
         result.done = [vacancy.pk for vacancy in ready]
         if ready and not is_preview:
-            result.first_version = save_values(ready, before, change.kind, author=author, at=at)[0].pk
+            result.first_version = save_values(ready, before, change.kind, author=author, at=at)[
+                0
+            ].pk
     return result
 
 
 def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> Vacancy:
-    """Return a new draft with the content of `vacancy`, without its dates, and for the same client."""
+    """Return a new draft with the content of `vacancy`, without its dates,
+    and for the same client.
+    """
     with transaction.atomic():
         # Locked, so that the columns and the related rows are from the same save.
         Vacancy.objects.select_for_update().only("pk").get(pk=vacancy.pk)
         title = _("Copy of %(title)s") % {"title": vacancy.title}
         wanted = read_content(vacancy) | {
             "title": title[: Vacancy._meta.get_field("title").max_length],
-            "status": VacancyStatus.DRAFT.value, "publish_from": None, "publish_until": None, "reference": "",
-        }  # fmt: skip
+            "status": VacancyStatus.DRAFT.value,
+            "publish_from": None,
+            "publish_until": None,
+            "reference": "",
+        }
         copy = Vacancy(created_at=at)
-        saved = save_content(copy, Edit(wanted), author=author, at=at, change=Change.DUPLICATED).vacancy
+        saved = save_content(
+            copy, Edit(wanted), author=author, at=at, change=Change.DUPLICATED
+        ).vacancy
         internal = Requisition.objects.filter(vacancy=vacancy).exclude(client="")
         for client in internal.values_list("client", flat=True):
             Requisition.objects.create(vacancy=saved, client=client, updated_at=at)

@@ -25,16 +25,19 @@ def restore(
 ) -> Saved:
     """Restore the content of the vacancy after `version`; submit it for approval if it needs that.
 
-    The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft, unless `is_undo`: then it
-    is published as before, if that needs no new approval. If `forms` is given, a form that is not among them
-    counts as missing. Raise ValidationError if the vacancy is published or scheduled and the restored content
-    could not be published.
+    The fields of EXCLUDED_FIELDS do not change. A deleted vacancy becomes a draft, unless
+    `is_undo`: then it is published as before, if that needs no new approval. If `forms` is given, a
+    form that is not among them counts as missing. Raise ValidationError if the vacancy is published
+    or scheduled and the restored content could not be published.
     """
     values = content_at(version)
     wanted = {name: value for name, value in values.items() if name not in EXCLUDED_FIELDS}
     with transaction.atomic():
-        # A deleted vacancy has no row to lock: lock its versions, so that two restores wait for each other.
-        list(Version.objects.select_for_update().filter(vacancy=version.vacancy_id).values_list("pk"))
+        # A deleted vacancy has no row to lock: lock its versions, so that two restores wait for
+        # each other.
+        list(
+            Version.objects.select_for_update().filter(vacancy=version.vacancy_id).values_list("pk")
+        )
         vacancy = Vacancy.objects.select_for_update().filter(pk=version.vacancy_id).first()
         if vacancy is None:
             vacancy = Vacancy(pk=version.vacancy_id, created_at=at)
@@ -43,7 +46,13 @@ def restore(
                 wanted |= {name: values[name] for name in PUBLICATION}
         saved = save_content(
             vacancy,
-            Edit(wanted, is_approved=vacancy._state.adding, skips_missing=True, is_undo=is_undo, forms=forms),
+            Edit(
+                wanted,
+                is_approved=vacancy._state.adding,
+                skips_missing=True,
+                is_undo=is_undo,
+                forms=forms,
+            ),
             author=author,
             at=at,
             change=Change.RESTORED,
@@ -60,4 +69,6 @@ def _was_approved(vacancy: Vacancy, values: JsonObject, *, at: datetime) -> bool
     brand = values["brand"] and Brand.objects.filter(pk=values["brand"][0]).first()
     set_values(row, {name: values[name] for name in ("audience", *PUBLICATION)})
     row.brand = brand
-    return not needs_approval(before=None, after=row, at=at) or bool(approved_unchanged([vacancy.pk]))
+    return not needs_approval(before=None, after=row, at=at) or bool(
+        approved_unchanged([vacancy.pk])
+    )

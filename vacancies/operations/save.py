@@ -1,6 +1,7 @@
 """The one way to write a vacancy. The form, the list, spreadsheets, approval and restoring call
-`save_content` with the content that they want; `plan_save` says what that would do. Publication actions,
-which change the same few plain fields of many vacancies, call `save_values`."""
+`save_content` with the content that they want; `plan_save` says what that would do. Publication
+actions, which change the same few plain fields of many vacancies, call `save_values`.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -55,8 +56,9 @@ BATCH = 500
 
 @dataclass
 class Plan:
-    """What a save would do: the content `before`, the `changes` that it writes, and what it would submit for
-    approval instead. `missing` has the names of related rows that no longer exist."""
+    """What a save would do: the content `before`, the `changes` that it writes, and what it would
+    submit for approval instead. `missing` has the names of related rows that no longer exist.
+    """
 
     vacancy: Vacancy  # with the changed columns, not saved
     before: Content
@@ -72,7 +74,9 @@ class Plan:
 
 @dataclass
 class Saved:
-    """A saved vacancy. `approval` is the request for what was not written, because it needs approval."""
+    """A saved vacancy. `approval` is the request for what was not written, because it needs
+    approval.
+    """
 
     vacancy: Vacancy
     plan: Plan
@@ -81,12 +85,13 @@ class Saved:
 
 @dataclass(frozen=True)
 class Edit:
-    """The fields of a vacancy that are `wanted`, in the format of Version.content. A file can be an upload.
+    """The fields of a vacancy that are `wanted`, in the format of Version.content. A file can be an
+    upload.
 
-    With `base`, the content that the author started from, only what the author changed is written. If
-    `is_approved`, it needs no approval. If `is_undo`, it was so before, and may have ended already. If
-    `skips_missing`, related rows that no longer exist are left out, and so is a form that is not among
-    `forms`.
+    With `base`, the content that the author started from, only what the author changed is written.
+    If `is_approved`, it needs no approval. If `is_undo`, it was so before, and may have ended
+    already. If `skips_missing`, related rows that no longer exist are left out, and so is a form
+    that is not among `forms`.
     """
 
     wanted: Mapping[str, Any]
@@ -101,7 +106,8 @@ class Edit:
 def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
     """Return what `save_content` would do. Writes nothing. `vacancy` is as stored, or new.
 
-    Raises SaveConflictError, and ValidationError with the reasons by field if the result could not be public.
+    Raises SaveConflictError, and ValidationError with the reasons by field if the result could not
+    be public.
     """
     stored = None if vacancy._state.adding else vacancy
     before = read_content(vacancy) if stored else {}
@@ -117,7 +123,8 @@ def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
     set_values(after, changes)
     plan = Plan(after, before, changes, missing=missing)
     checked = set(changes)
-    if edit.is_undo:  # it was so before: it may have ended, or have been imported without a description
+    # It was so before: it may have ended, or have been imported without a description.
+    if edit.is_undo:
         checked -= {"status", "publish_until", "description"}
     if reasons := save_blockers(after=after, changed=checked, at=at):
         raise ValidationError(reasons)
@@ -133,7 +140,9 @@ def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
     if after.publish_from and after.publish_from > at:
         plan.requested["publish_from"] = now["publish_from"]
     # An expired vacancy keeps its dates, which would publish it again. Others keep their status.
-    kept = ("publish_from", "publish_until") if was.status == VacancyStatus.PUBLISHED else ("status",)
+    kept = (
+        ("publish_from", "publish_until") if was.status == VacancyStatus.PUBLISHED else ("status",)
+    )
     set_values(after, {name: then[name] for name in kept})
     plan.changes = {name: value for name, value in changes.items() if name not in kept}
     return plan
@@ -148,8 +157,9 @@ def save_content(
     change: Change | None = None,
     overrides: Overrides = (),
 ) -> Saved:
-    """Write `edit` of `vacancy`, and record the version as a `change`. What needs approval is submitted
-    instead, with `overrides` as for `request_approval`. Raises what `plan_save` and `request_approval` raise.
+    """Write `edit` of `vacancy`, and record the version as a `change`. What needs approval is
+    submitted instead, with `overrides` as for `request_approval`. Raises what `plan_save` and
+    `request_approval` raise.
     """
     # before rows are locked: an object store may take seconds
     edit = replace(edit, wanted=store_uploads(edit.wanted))
@@ -175,10 +185,14 @@ def save_content(
 
 
 def merged(base: Mapping[str, object], wanted: Content, stored: Content) -> Content:
-    """Return what of `wanted` differs from `base`. Raises SaveConflictError if it differs in `stored` too."""
+    """Return what of `wanted` differs from `base`.
+    Raises SaveConflictError if it differs in `stored` too.
+    """
     mine = changed_content(dict(base), wanted)
     theirs = changed_content(dict(base), {name: stored.get(name) for name in mine if name in base})
-    conflicts = [name for name in theirs if without_names(theirs[name]) != without_names(mine[name])]
+    conflicts = [
+        name for name in theirs if without_names(theirs[name]) != without_names(mine[name])
+    ]
     if conflicts:
         raise SaveConflictError(conflicts)
     return mine
@@ -192,7 +206,9 @@ def existing(wanted: Mapping[str, Any], forms: QuerySet | None) -> tuple[Content
         pairs = list(pairs)
         rows = forms if forms is not None and model is forms.model else model._default_manager.all()
         pks = (
-            set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True)) if pairs else set()
+            set(rows.filter(pk__in=[pk for pk, _ in pairs]).values_list("pk", flat=True))
+            if pairs
+            else set()
         )
         missing.extend(name for pk, name in pairs if pk not in pks)
         return [pair for pair in pairs if pair[0] in pks]
@@ -206,12 +222,16 @@ def existing(wanted: Mapping[str, Any], forms: QuerySet | None) -> tuple[Content
         elif name in LISTS:
             continue
         elif Vacancy._meta.get_field(name).is_relation and value:
-            found[name] = next(iter(there(Vacancy._meta.get_field(name).related_model, [value])), None)
+            found[name] = next(
+                iter(there(Vacancy._meta.get_field(name).related_model, [value])), None
+            )
     return found, missing
 
 
 def set_values(vacancy: Vacancy, values: Mapping[str, Any]) -> None:
-    """Set the columns of `vacancy` that are in `values` to these JSON values. The inverse of `values_of`."""
+    """Set the columns of `vacancy` that are in `values` to these JSON values.
+    The inverse of `values_of`.
+    """
     for column in Vacancy._meta.concrete_fields:
         if column.name not in values:
             continue
@@ -234,7 +254,9 @@ def store_uploads(values: Mapping[str, Any]) -> Content:
         found["image"] = stored(Vacancy, "image", values["image"])
     if "attachments" in values:
         rows = values["attachments"]
-        found["attachments"] = [each | {"file": stored(Attachment, "file", each["file"])} for each in rows]
+        found["attachments"] = [
+            each | {"file": stored(Attachment, "file", each["file"])} for each in rows
+        ]
     return found
 
 
@@ -259,7 +281,10 @@ def _write(plan: Plan) -> None:
 def _save_recruiters(vacancy: Vacancy, pks: list[int]) -> None:
     vacancy.recruiter_links.exclude(recruiter__in=pks).delete()
     VacancyRecruiter.objects.bulk_create(
-        [VacancyRecruiter(vacancy=vacancy, recruiter_id=pk, position=place) for place, pk in enumerate(pks)],
+        [
+            VacancyRecruiter(vacancy=vacancy, recruiter_id=pk, position=place)
+            for place, pk in enumerate(pks)
+        ],
         update_conflicts=True,
         unique_fields=["vacancy", "recruiter"],
         update_fields=["position"],
@@ -267,7 +292,9 @@ def _save_recruiters(vacancy: Vacancy, pks: list[int]) -> None:
 
 
 def _save_places(vacancy: Vacancy, kind: PlaceKind, wanted: list[JsonObject]) -> None:
-    """Write the places of one kind. A row with the same address is kept: open forms name rows by their id."""
+    """Write the places of one kind. A row with the same address is kept:
+    open forms name rows by their id.
+    """
     rows = list(vacancy.places.filter(kind=kind))
     same = {_address_key(row.address): row for row in reversed(rows)}
     kept = [same.pop(_address_key(each), None) for each in wanted]
@@ -288,7 +315,9 @@ def _address_key(address: JsonObject) -> str:
 
 
 def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:
-    """Write the attachments. A row with the same file or URL is kept: open forms name rows by their id."""
+    """Write the attachments. A row with the same file or URL is kept:
+    open forms name rows by their id.
+    """
     there = {(row.file.name, row.url): row for row in vacancy.attachments.all()}
     for place, each in enumerate(wanted):
         row = there.pop((each["file"], each["url"]), None)
@@ -301,12 +330,19 @@ def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:
 
 
 def save_values(
-    vacancies: list[Vacancy], before: list[Content], change: Change, *, author: User | None, at: datetime
+    vacancies: list[Vacancy],
+    before: list[Content],
+    change: Change,
+    *,
+    author: User | None,
+    at: datetime,
 ) -> list[Version]:
-    """Save those plain fields of each of `vacancies` that differ from `before`, their `values_of` as stored,
-    and record the versions. The vacancies are locked, and the caller has checked approval and blockers. The
-    number of queries does not depend on the number of vacancies."""
-    # One query per combination of values: `bulk_update` needs ten times as much CPU for 10,000 rows.
+    """Save those plain fields of each of `vacancies` that differ from `before`, their `values_of`
+    as stored, and record the versions. The vacancies are locked, and the caller has checked
+    approval and blockers. The number of queries does not depend on the number of vacancies.
+    """
+    # One query per combination of values: `bulk_update` needs ten times as much CPU for 10,000
+    # rows.
     groups: dict[tuple[tuple[str, object], ...], list[int]] = {}
     for vacancy, was in zip(vacancies, before, strict=True):
         now = values_of(vacancy, was)

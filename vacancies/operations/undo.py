@@ -1,4 +1,6 @@
-"""Deleting vacancies, and undoing an action: its versions say what it changed (docs/decisions.md #184)."""
+"""Deleting vacancies, and undoing an action:
+its versions say what it changed (docs/decisions.md #184).
+"""
 
 from copy import copy
 from datetime import datetime, timedelta
@@ -12,7 +14,13 @@ from django.utils.translation import gettext_lazy
 
 from jobsite.types import JsonObject
 from vacancies.history.diff import field_labels
-from vacancies.history.versions import changed_content, read_content, record_deletion, replay, values_of
+from vacancies.history.versions import (
+    changed_content,
+    read_content,
+    record_deletion,
+    replay,
+    values_of,
+)
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import SUBMITTED, approved_unchanged, needed_reason
 from vacancies.operations.publication import BulkResult, unpublish
@@ -27,10 +35,15 @@ DELETED = 1_000  # at a time: undoing a deletion restores each vacancy with its 
 
 
 def delete(
-    *, vacancies: VacancyQuerySet, at: datetime, author: User | None = None, is_preview: bool = False
+    *,
+    vacancies: VacancyQuerySet,
+    at: datetime,
+    author: User | None = None,
+    is_preview: bool = False,
 ) -> BulkResult:
-    """Delete at most DELETED vacancies. Their last versions can be restored. A vacancy that other rows need,
-    such as applications, is refused."""
+    """Delete at most DELETED vacancies. Their last versions can be restored. A vacancy that other
+    rows need, such as applications, is refused.
+    """
     result = BulkResult()
     rows = vacancies.without_texts().order_by("pk")
     with transaction.atomic():
@@ -67,8 +80,9 @@ def needed_reasons(pks: list[int]) -> dict[int, str]:
 
 
 def versions_of_action(first: int, *, author: User | None, at: datetime) -> QuerySet[Version]:
-    """Return the versions that one action of `author` recorded; `first` is the id of the first. Return none
-    if somebody else recorded it, or longer than UNDO_TIME ago."""
+    """Return the versions that one action of `author` recorded; `first` is the id of the first.
+    Return none if somebody else recorded it, or longer than UNDO_TIME ago.
+    """
     versions: QuerySet[Version] = Version.objects.filter(author=author)
     version = versions.filter(pk=first, created_at__gt=at - UNDO_TIME).first()
     if version is None:
@@ -80,15 +94,23 @@ def versions_of_action(first: int, *, author: User | None, at: datetime) -> Quer
 def undo_versions(
     versions: QuerySet[Version], *, author: User | None, at: datetime, forms: QuerySet | None = None
 ) -> BulkResult:
-    """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is refused.
+    """Undo what `versions`, those of one action, recorded. A vacancy that was changed since is
+    refused.
 
-    Changed values get the values from before, new vacancies are deleted, deleted vacancies are restored.
-    `forms` as for `restore`. A vacancy that needs approval is published again only as it was approved."""
+    Changed values get the values from before, new vacancies are deleted, deleted vacancies are
+    restored. `forms` as for `restore`. A vacancy that needs approval is published again only as it
+    was approved.
+    """
     result = BulkResult()
     with transaction.atomic():
         recorded = list(versions.order_by("vacancy"))
         pks = [version.vacancy_id for version in recorded]
-        rows = Vacancy.objects.filter(pk__in=pks).without_texts().select_related("brand").order_by("pk")
+        rows = (
+            Vacancy.objects.filter(pk__in=pks)
+            .without_texts()
+            .select_related("brand")
+            .order_by("pk")
+        )
         there = {row.pk: row for row in rows.select_for_update(of=("self",))}
         of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
         latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
@@ -141,7 +163,9 @@ def _delete_or_unpublish(
 
 
 def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datetime) -> set[int]:
-    """Return the ids of the vacancies that the values from before would publish without approval."""
+    """Return the ids of the vacancies that the values from before would
+    publish without approval.
+    """
     found = set()
     for version in recorded:
         stored = there.get(version.vacancy_id)
@@ -149,18 +173,27 @@ def _unapproved(recorded: list[Version], there: dict[int, Vacancy], *, at: datet
             continue
         wanted = copy(stored)
         set_values(wanted, version.before)
-        changed = {name for name in version.before if getattr(stored, name) != getattr(wanted, name)}
+        changed = {
+            name for name in version.before if getattr(stored, name) != getattr(wanted, name)
+        }
         if needs_approval(before=stored, after=wanted, changed=changed, at=at):
             found.add(stored.pk)
     return found - approved_unchanged(found) if found else found
 
 
 def _revert(
-    version: Version, vacancy: Vacancy, result: BulkResult, *, author: User | None, at: datetime,
+    version: Version,
+    vacancy: Vacancy,
+    result: BulkResult,
+    *,
+    author: User | None,
+    at: datetime,
     forms: QuerySet | None,
-) -> None:  # fmt: skip
-    """Write the values from before `version`, which recorded a save. What needs approval is submitted. What
-    was changed since, or is not possible any more, is left out and named, so that the rest is undone."""
+) -> None:
+    """Write the values from before `version`, which recorded a save. What needs approval is
+    submitted. What was changed since, or is not possible any more, is left out and named, so that
+    the rest is undone.
+    """
     before = replay(Version.objects.filter(vacancy=vacancy.pk, pk__lt=version.pk))
     wanted = {name: before[name] for name in version.content if name in before}
     now, labels = read_content(vacancy), field_labels()
@@ -177,7 +210,9 @@ def _revert(
             )
         except ValidationError as error:
             failed = wanted.keys() & error.message_dict or wanted
-            left |= {name: " ".join(error.message_dict.get(name, error.messages)) for name in failed}
+            left |= {
+                name: " ".join(error.message_dict.get(name, error.messages)) for name in failed
+            }
         else:
             text = _("Not restored: %(field)s.")
             notes = [f"{text % {'field': labels[name]}} {reason}" for name, reason in left.items()]
@@ -187,7 +222,12 @@ def _revert(
 
 
 def _restore(
-    version: Version, result: BulkResult, *, author: User | None, at: datetime, forms: QuerySet | None
+    version: Version,
+    result: BulkResult,
+    *,
+    author: User | None,
+    at: datetime,
+    forms: QuerySet | None,
 ) -> None:
     try:
         with transaction.atomic():

@@ -1,8 +1,8 @@
 """Sizes of the public lists at a given time, and the bucket in which a page begins.
 
-`BucketCount` ignores the clock. This module subtracts the rows that the clock excludes: those that expired
-since maintenance last ran, and those of the current bucket that are not live yet. No reader writes because
-time passed.
+`BucketCount` ignores the clock. This module subtracts the rows that the clock excludes: those that
+expired since maintenance last ran, and those of the current bucket that are not live yet. No reader
+writes because time passed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,7 +53,9 @@ class Period:
     until: datetime | None
 
     def holds_at(self, now: datetime) -> bool:
-        """False if a clock is behind: that of this machine, or that of the database after a step forward."""
+        """False if a clock is behind:
+        that of this machine, or that of the database after a step forward.
+        """
         return self.since <= now and (self.until is None or now < self.until)
 
 
@@ -67,9 +69,13 @@ class Totals(Period):
     is_unbalanced: bool
 
     def find(self, vacancy_list: VacancyList, position: int) -> tuple[Key | None, int]:
-        """Return where the bucket of an item ends (None: now), and the position of the item in the bucket."""
+        """Return where the bucket of an item ends (None:
+        now), and the position of the item in the bucket.
+        """
         index = bisect_right(self.before[vacancy_list], position) - 1
-        return self.starts[index - 1] if index else None, position - self.before[vacancy_list][index]
+        return self.starts[index - 1] if index else None, position - self.before[vacancy_list][
+            index
+        ]
 
 
 def is_maintained() -> bool:
@@ -78,21 +84,27 @@ def is_maintained() -> bool:
 
 
 def read_totals(state: RevisionState, *, now: datetime) -> Totals:
-    """Read the sizes of the lists. `state` is the revision, read before: compare it after reading a page."""
+    """Read the sizes of the lists. `state` is the revision, read before:
+    compare it after reading a page.
+    """
     buckets = fetch(BUCKETS)
     starts = [row[:2] for row in buckets]
     live = next((index for index, start in enumerate(starts) if start[0] <= now), len(starts))
     end = starts[live - 1] if live else END  # of the bucket of `now`; nothing in newer ones is live
-    with connections[replica.current()].cursor() as cursor:  # not prepared: the plan depends on the time
+    # Not prepared: the plan depends on the time.
+    with connections[replica.current()].cursor() as cursor:
         cursor.execute(_EXCLUDED, [now, now, now, *end])
         excluded = cursor.fetchall()
         cursor.execute(_TIMES, [now, now])
         start, until, expired = cursor.fetchone()
     starts = starts[live:]
-    counts = {each: [row[n] for row in buckets[live:]] for n, each in enumerate(VacancyList, start=2)}
+    counts = {
+        each: [row[n] for row in buckets[live:]] for n, each in enumerate(VacancyList, start=2)
+    }
     for row in excluded:
         key, audience, is_hot = row[:2], row[2], row[3]
-        bucket = bisect_left(starts, True, key=key.__ge__)  # the newest that starts at the key or before
+        # The newest that starts at the key or before.
+        bucket = bisect_left(starts, True, key=key.__ge__)
         for each in VacancyList:
             if each.contains(audience=audience, is_hot=is_hot):
                 counts[each][bucket] -= 1

@@ -1,5 +1,6 @@
-"""The counts of the list of vacancies in the admin, on PostgreSQL: exact totals and the place of every page,
-without a walk over a million rows (docs/decisions.md #194)."""
+"""The counts of the list of vacancies in the admin, on PostgreSQL: exact totals and the place of
+every page, without a walk over a million rows (docs/decisions.md #194).
+"""
 
 from django.db import connections, transaction
 from django.db.models import QuerySet, Sum
@@ -9,7 +10,8 @@ from vacancies.models import VacancyCount
 _GROUPED = "block, brand_id, status"
 _SUMS = f"SELECT {_GROUPED}, sum(count) FROM {{}} GROUP BY 1, 2, 3 HAVING sum(count) <> 0"
 _ROWS = (
-    f"SELECT id / {VacancyCount.BLOCK}, brand_id, status, count(*) FROM vacancies_vacancy GROUP BY 1, 2, 3"
+    f"SELECT id / {VacancyCount.BLOCK}, brand_id, status, count(*) FROM vacancies_vacancy "
+    "GROUP BY 1, 2, 3"
 )
 # One statement, so of one snapshot: what others insert meanwhile is neither deleted nor summed.
 _REPLACE = (
@@ -36,6 +38,8 @@ def _replace(using: str, query: str) -> None:
 
 
 def by_block(counts: QuerySet[VacancyCount]) -> list[tuple[int, int]]:
-    """Return (block, number of vacancies) of the rows `counts` of `VacancyCount`, the newest block first."""
+    """Return (block, number of vacancies) of the rows `counts` of `VacancyCount`, the newest block
+    first.
+    """
     sums = counts.order_by("-block").values_list("block").annotate(total=Sum("count"))
     return [(block, total) for block, total in sums if total]

@@ -1,5 +1,5 @@
-"""The index as a process reads it: the base, which `merge` writes, and on top of it the vacancies that have
-changed since. A change is therefore found at once.
+"""The index as a process reads it: the base, which `merge` writes, and on top of it the vacancies
+that have changed since. A change is therefore found at once.
 
 The base, in the table SearchTerm, has the ids of the vacancies of each term, and:
 
@@ -52,7 +52,8 @@ FORMAT = 2  # raise it when a rule of words or terms changes: the index is then 
 class Base(NamedTuple):
     """Row #base."""
 
-    # FORMAT, and a random number, so that another base never has the same. Up to format 1 only that.
+    # FORMAT, and a random number, so that another base never has the same. Up to format 1 only
+    # that.
     number: list[int] | int = 0
     at: datetime | None = None
     size: int = 0  # vacancies
@@ -68,7 +69,9 @@ class Base(NamedTuple):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether another release or language of the site made it. It is still searched until the merge."""
+        """Whether another release or language of the site made it.
+        It is still searched until the merge.
+        """
         is_other = not isinstance(self.number, list) or self.number[0] != FORMAT
         return self.at is not None and (is_other or self.language != site_language())
 
@@ -99,8 +102,8 @@ def reorder(order: "array[int]", sort: str, gone: BitMap64, new: Collection[int]
                 kept.remove(pk)
     if len(new) > len(kept) // 10:
         return array("q", in_order([*kept, *new], sort))
-    # A binary search for all at once: the database sorts them among some ids of the order, then among some
-    # between those.
+    # A binary search for all at once: the database sorts them among some ids of the order, then
+    # among some between those.
     ranges = dict.fromkeys(new, (0, len(kept)))
     while searched := [pk for pk, (start, end) in ranges.items() if start < end]:
         places = {
@@ -146,11 +149,17 @@ class Labels:
     def having(self, words: list[str]) -> list[str]:
         """Return the terms of the names with these words, side by side."""
         needle = f" {' '.join(words)} "
-        return [term for term in self.terms.get(words[0], ()) if needle in self._texts[term]] if words else []
+        return (
+            [term for term in self.terms.get(words[0], ()) if needle in self._texts[term]]
+            if words
+            else []
+        )
 
 
 class Index:
-    """The index at the revision `state`. Threads share it: what it has read is replaced, never changed."""
+    """The index at the revision `state`. Threads share it:
+    what it has read is replaced, never changed.
+    """
 
     def __init__(self, base: Base) -> None:
         self.base = base
@@ -168,8 +177,9 @@ class Index:
     # --- Changes ---
 
     def after(self, changes: dict[int, int], state: RevisionState | None) -> "Index":
-        """Return the index at the revision `state`, with what this one has read, patched with new changes:
-        vacancies by id of the change. Searches in this one go on."""
+        """Return the index at the revision `state`, with what this one has read, patched with new
+        changes: vacancies by id of the change. Searches in this one go on.
+        """
         new, pks = copy(self), set(changes.values())
         entries, gone = read_entries(pks), BitMap64(pks)
         new.state, new.known, new.changed = state, self.known | changes, self.changed | gone
@@ -181,7 +191,9 @@ class Index:
             for term, bitmap in self._bitmaps.copy().items()
         }
         new._patch(new._bitmaps, entries)
-        new._orders = {sort: reorder(o, sort, gone, entries) for sort, o in self._orders.copy().items()}
+        new._orders = {
+            sort: reorder(o, sort, gone, entries) for sort, o in self._orders.copy().items()
+        }
         if self._texts:
             new._texts = new._with_words(self._texts, entries)
         return new
@@ -204,7 +216,9 @@ class Index:
         if missing:
             rows = {term: bytes(ids) for term, ids in _fetch_in(_TERMS, missing)}
             new = {
-                term: BitMap64.deserialize(rows[term]) - self.changed if term in rows else BitMap64()
+                term: BitMap64.deserialize(rows[term]) - self.changed
+                if term in rows
+                else BitMap64()
                 for term in missing
             }
             self._patch(new, self.entries)
@@ -214,7 +228,9 @@ class Index:
 
     def union(self, terms: Iterable[str]) -> BitMap64:
         bitmaps = self.load(terms)
-        return BitMap64.union(*bitmaps) if len(bitmaps) > 1 else bitmaps[0] if bitmaps else BitMap64()
+        return (
+            BitMap64.union(*bitmaps) if len(bitmaps) > 1 else bitmaps[0] if bitmaps else BitMap64()
+        )
 
     def language(self, code: str) -> BitMap64:
         """Return the vacancies in the language `code`."""
@@ -246,7 +262,9 @@ class Index:
     def text(self, name: str) -> str:
         if not self._texts:
             read = {name: bytes(ids).decode() for name, ids in _fetch_in(_TERMS, list(TEXTS))}
-            self._texts = self._with_words({name: read.get(name, "\n") for name in TEXTS}, self.entries)
+            self._texts = self._with_words(
+                {name: read.get(name, "\n") for name in TEXTS}, self.entries
+            )
         return self._texts[name]
 
     @staticmethod
@@ -280,7 +298,9 @@ class Index:
         if sort == "published_at":
             return self.ordered(found, "-published_at")[::-1]
         if sort not in self._orders:
-            stored = array("q", b"".join(bytes(ids) for _, ids in _fetch_in(_TERMS, ["#order:" + sort])))
+            stored = array(
+                "q", b"".join(bytes(ids) for _, ids in _fetch_in(_TERMS, ["#order:" + sort]))
+            )
             self._orders[sort] = reorder(stored, sort, self.changed, self.entries)
         return array("q", filter(found.__contains__, self._orders[sort]))
 
@@ -307,7 +327,9 @@ class SearchCache:
                 changes = _read_changes()
                 if not index.known.keys() <= changes.keys():  # an older snapshot
                     index = Index(base)
-                index = index.after({n: pk for n, pk in changes.items() if n not in index.known}, state)
+                index = index.after(
+                    {n: pk for n, pk in changes.items() if n not in index.known}, state
+                )
             index.trim()
             self._indexes[alias] = index
             return index

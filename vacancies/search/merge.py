@@ -17,14 +17,17 @@ from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, reorder
 from vacancies.search.terms import BATCH, WORDS, read_entries
 from vacancies.search.words import STEMMERS, key
 
-# At 100,000 vacancies a merge takes 2 s, and a change that is not merged 0.3 ms of each new process.
+# At 100,000 vacancies a merge takes 2 s, and a change that is not merged 0.3 ms of each new
+# process.
 CHANGES_MIN = 200
 BLOCK = 20_000  # vacancies whose terms are in memory
 ROWS = 10_000  # of a query
 
 
 def is_due() -> bool:
-    """Whether there are so many changes that they should be merged, or the index must be made anew."""
+    """Whether there are so many changes that they should be merged, or the
+    index must be made anew.
+    """
     base = Base.read()
     limit = max(CHANGES_MIN, base.size // 200)
     return base.is_outdated or len(SearchChange.objects.values_list("pk")[: limit + 1]) > limit
@@ -71,7 +74,9 @@ def _forget() -> None:
     SearchTerm.objects.all().delete()
     SearchChange.objects.all().delete()
     with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO vacancies_searchchange (vacancy_id) SELECT id FROM vacancies_vacancy")
+        cursor.execute(
+            "INSERT INTO vacancies_searchchange (vacancy_id) SELECT id FROM vacancies_vacancy"
+        )
 
 
 def _delete(model: Any, pks: list) -> None:
@@ -135,10 +140,13 @@ class _Merge:
 
     @staticmethod
     def _stored() -> Iterator[tuple[str, bytes]]:
-        """Yield all terms, with little memory and without models: there are hundreds of thousands."""
+        """Yield all terms, with little memory and without models:
+        there are hundreds of thousands.
+        """
         with connection.chunked_cursor() as cursor:
             cursor.execute(
-                "SELECT term, ids FROM vacancies_searchterm WHERE term NOT LIKE '#%' AND term <> 'e'"
+                "SELECT term, ids FROM vacancies_searchterm WHERE term NOT LIKE '#%' AND term <> "
+                "'e'"
             )
             while rows := cursor.fetchmany(ROWS):
                 yield from rows
@@ -151,7 +159,9 @@ class _Merge:
         }
         texts = {"#titles": (self.titles | set(before.get("#titles", ()))) & known}
         for code, words in self.words.items():
-            texts[f"#words:{code}"] = words = (words | set(before.get(f"#words:{code}", ()))) & known
+            texts[f"#words:{code}"] = words = (
+                words | set(before.get(f"#words:{code}", ()))
+            ) & known
             by_key: dict[str, list[str]] = {}
             for word in sorted(words) if code else ():
                 by_key.setdefault(key(word, code), []).append(word)
@@ -174,7 +184,11 @@ class _Merge:
 
     def _write(self, rows: Iterable[SearchTerm]) -> None:
         SearchTerm.objects.bulk_create(
-            rows, batch_size=500, update_conflicts=True, unique_fields=["term"], update_fields=["ids"]
+            rows,
+            batch_size=500,
+            update_conflicts=True,
+            unique_fields=["term"],
+            update_fields=["ids"],
         )
 
 

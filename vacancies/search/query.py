@@ -1,7 +1,8 @@
 """What a search finds, in which order, and what it proposes if it finds nothing.
 
-A hit needs every word. Each word of the query gives it the best score of what fits (`SCORES`); the sum
-decides. Nothing depends on vacancies that the reader may not see: `live` are those of the reader's list.
+A hit needs every word. Each word of the query gives it the best score of what fits (`SCORES`); the
+sum decides. Nothing depends on vacancies that the reader may not see: `live` are those of the
+reader's list.
 """
 
 import math
@@ -29,8 +30,8 @@ from vacancies.search.words import (
     pieces,
 )
 
-# By field and class (whole, form, start, part): a title counts more than a place, a brand or an option, and
-# these more than a text.
+# By field and class (whole, form, start, part): a title counts more than a place, a brand or an
+# option, and these more than a text.
 SCORES = {"t": (100, 90, 70, 60), "p": (80, 75, 45, 30), "x": (20, 18, 8, 5)}
 LABELS = "p"  # brands and options count as places
 NEIGHBOURS = 5  # for each two words of the query that are neighbours in a title
@@ -62,7 +63,9 @@ def intersection(first: BitMap64, *others: BitMap64) -> BitMap64:
 
 
 def score_of(wanted: str, field: str, cls: int) -> int:
-    """Return the score of a class. Three letters in a longer word count less than as a word of a text."""
+    """Return the score of a class.
+    Three letters in a longer word count less than as a word of a text.
+    """
     is_short = cls >= START and len(wanted) <= PARTS_MIN and wanted.isascii()
     return SCORES["x" if is_short else field][cls]
 
@@ -73,7 +76,9 @@ def merged(one: Scores, other: Scores) -> Scores:
 
 
 class Search:
-    """Searches among the vacancies `within`, a part of `live`, the vacancies of a list at a time."""
+    """Searches among the vacancies `within`, a part of `live`, the vacancies
+    of a list at a time.
+    """
 
     def __init__(self, index: Index, live: BitMap64, within: BitMap64) -> None:
         self.index, self.live, self.within = index, live, within
@@ -86,7 +91,8 @@ class Search:
         found = self.hits(words)
         rest: Iterable[int] = self.index.ordered(union(found.values()), "-published_at")
         by_score = {}
-        for score, bitmap in sorted(found.items(), key=lambda item: -len(item[1])):  # soon, few are left
+        # Soon, few are left.
+        for score, bitmap in sorted(found.items(), key=lambda item: -len(item[1])):
             rest = array("q", rest)
             by_score[score] = filter(bitmap.__contains__, rest)
             rest = filterfalse(bitmap.__contains__, rest)
@@ -113,7 +119,11 @@ class Search:
                 for total, bitmap in found.items():
                     rounded = merged(rounded, {total // step * step: bitmap})
                 found, step = rounded, step * 2
-        pairs = [f"q{one} {other}" for one, other in pairwise(words.single)] if any(found.values()) else []
+        pairs = (
+            [f"q{one} {other}" for one, other in pairwise(words.single)]
+            if any(found.values())
+            else []
+        )
         for pair in self.index.load(pairs):
             for total, bitmap in sorted(found.items(), reverse=True):
                 if hit := bitmap & pair:
@@ -122,7 +132,11 @@ class Search:
         return {score: bitmap for score, bitmap in found.items() if bitmap}
 
     def _common(self, parts: list[Scores]) -> BitMap64:
-        return intersection(self.within, *(union(each.values()) for each in parts)) if parts else BitMap64()
+        return (
+            intersection(self.within, *(union(each.values()) for each in parts))
+            if parts
+            else BitMap64()
+        )
 
     def size(self, words: list[str]) -> int:
         return len(self._common(self._words(Words([], words))))
@@ -130,9 +144,15 @@ class Search:
     # --- Words ---
 
     def _words(self, words: Words) -> list[Scores]:
-        """Return the hits of each word, also of other spellings and names of it and its neighbours."""
+        """Return the hits of each word, also of other spellings and names of it
+        and its neighbours.
+        """
         single = words.single
-        runs = {tuple(single[n:end]) for n in range(len(single)) for end in range(n + 1, n + 1 + WORDS_MAX)}
+        runs = {
+            tuple(single[n:end])
+            for n in range(len(single))
+            for end in range(n + 1, n + 1 + WORDS_MAX)
+        }
         others = {run: self._others(run) for run in sorted(runs)}
         for run in words.joined:
             others[run] = merged(others.get(run, {}), self._word("".join(run)))
@@ -155,7 +175,9 @@ class Search:
                 names += [(run[0][:cut], run[0][cut:]) for cut in range(1, len(run[0]))]
             found: Scores = {}
             fields = {name: self._fields(list(name)) for name in names}
-            self.index.load(term for each in fields.values() for terms in each.values() for term in terms)
+            self.index.load(
+                term for each in fields.values() for terms in each.values() for term in terms
+            )
             for name, terms in fields.items():
                 for field, each in terms.items():
                     if hits := intersection(*self.index.load(each)):
@@ -186,7 +208,9 @@ class Search:
         return self._by_word[wanted]
 
     def _simple(self, wanted: str) -> tuple[Scores, bool]:
-        """Return the hits of a word that is no compound, and whether the list has it or a form of it."""
+        """Return the hits of a word that is no compound, and whether the list has it or a form of
+        it.
+        """
         index, bitmaps, is_known = self.index, dict[int, list[BitMap64]](), False
         expanded = index.vocabulary.expand(wanted)
         index.load(
@@ -207,8 +231,9 @@ class Search:
         return {score: hits for score, each in bitmaps.items() if (hits := union(each))}, is_known
 
     def _split(self, parts: list[tuple[str, tuple[str, ...], str]]) -> Scores:
-        """Return the hits of the longest head of a compound that occurs in the list, where its beginning
-        does too: as words of the language."""
+        """Return the hits of the longest head of a compound that occurs in the list, where its
+        beginning does too: as words of the language.
+        """
         forms, ending = self.index.vocabulary.forms, self.index.vocabulary.ending
         for head, beginnings, language in parts:
             if self._occurs(heads := forms(head, language), language):
@@ -217,7 +242,9 @@ class Search:
                         known = union(self._in_language(FORM, rests, language).values())
                         found = self._in_language(PART, ending(head, language), language)
                         found = merged(found, self._in_language(FORM, heads, language))
-                        both = {score * BOTH_PARTS // 100: hits & known for score, hits in found.items()}
+                        both = {
+                            score * BOTH_PARTS // 100: hits & known for score, hits in found.items()
+                        }
                         alone = {score * HEAD_ONLY // 100: hits for score, hits in found.items()}
                         return merged(both, alone)
         return {}
@@ -236,20 +263,28 @@ class Search:
         known = self.live & self.index.language(language) if language else self.live
         todo = iter(words)
         while batch := list(islice(todo, 100)):
-            if any(known.intersect(each) for each in self.index.load(f + w for w in batch for f in WORDS)):
+            if any(
+                known.intersect(each)
+                for each in self.index.load(f + w for w in batch for f in WORDS)
+            ):
                 return True
         return False
 
     # --- Phrases ---
 
     def _phrases(self, words: Words) -> list[Scores]:
-        """Return the hits of each phrase. Texts that may have all of them are read, the newest first."""
+        """Return the hits of each phrase.
+        Texts that may have all of them are read, the newest first.
+        """
         known = [self._phrase(phrase, each) for phrase, each in words.phrases]
-        doubtful = [(phrase, maybe) for (phrase, _), (_, maybe) in zip(words.phrases, known, strict=True)]
+        doubtful = [
+            (phrase, maybe) for (phrase, _), (_, maybe) in zip(words.phrases, known, strict=True)
+        ]
         possible = [{0: union([*scores.values(), maybe])} for scores, maybe in known]
         left = self._common([*possible, *self._words(words)])
         having = self._read(
-            [phrase for phrase, maybe in doubtful if maybe], union(left & maybe for _, maybe in doubtful)
+            [phrase for phrase, maybe in doubtful if maybe],
+            union(left & maybe for _, maybe in doubtful),
         )
         for (scores, maybe), (phrase, each) in zip(known, words.phrases, strict=True):
             if phrase in having:
@@ -258,7 +293,9 @@ class Search:
         return [scores for scores, _ in known]
 
     def _phrase(self, phrase: str, words: list[str]) -> tuple[Scores, BitMap64]:
-        """Return the hits that the index knows, and the vacancies whose text may have the phrase."""
+        """Return the hits that the index knows, and the vacancies whose text may
+        have the phrase.
+        """
         index, weight, found = self.index, len(words) or 1, dict[int, BitMap64]()
         for field, terms in self._fields(words).items() if words else ():
             found[weight * SCORES[field][WHOLE]] = intersection(*index.load(terms))
@@ -288,7 +325,9 @@ class Search:
     # --- Nothing found ---
 
     def suggestions(self, words: Words) -> list[str]:
-        """Return searches that find something here: with corrected words, else with one word less."""
+        """Return searches that find something here:
+        with corrected words, else with one word less.
+        """
         typed = list(dict.fromkeys(words.all))
         sizes = {word: self.size([word]) for word in typed}
         corrected = sorted(typed, key=sizes.__getitem__)[:CORRECTED_MAX]
@@ -312,15 +351,20 @@ class Search:
     def _heads(self, wanted: str) -> list[tuple[int, str]]:
         """Return the longest end of a compound that occurs, whatever its beginning."""
         forms = self.index.vocabulary.forms
-        heads = (h for h, _, language in compounds(wanted) if self._occurs(forms(h, language), language))
+        heads = (
+            h for h, _, language in compounds(wanted) if self._occurs(forms(h, language), language)
+        )
         return [(0, head) for head in islice(heads, 1)]
 
     def _corrections(self, wanted: str) -> list[tuple[int, str]]:
-        """Return the words of titles, places, brands and options that `wanted` may be a typing error of; else
-        those of texts too."""
+        """Return the words of titles, places, brands and options that `wanted` may be a typing
+        error of; else those of texts too.
+        """
         if found := self._similar(wanted, [self.index.text("#titles")], "tp"):
             return found
-        return self._similar(wanted, [self.index.text(f"#words:{code}") for code in (*STEMMERS, "")], WORDS)
+        return self._similar(
+            wanted, [self.index.text(f"#words:{code}") for code in (*STEMMERS, "")], WORDS
+        )
 
     def _similar(self, wanted: str, texts: list[str], fields: str) -> list[tuple[int, str]]:
         near = {word for part in pieces(wanted) for text in texts for word in lines(text, part)}

@@ -22,10 +22,14 @@ _EDGE = r"""[ !"&'()*,./:;?_|-]"""  # of a word; the trigram index of PostgreSQL
 
 
 def in_title(word: str, *, starts: bool = False) -> Q:
-    """The condition that a title has the `word`, as a part too, or another form of it. Short words are whole
-    words, or the first letters of one if it `starts`."""
+    """The condition that a title has the `word`, as a part too, or another form of it. Short words
+    are whole words, or the first letters of one if it `starts`.
+    """
     if not has_parts(word):
-        return Q(title_folded__regex=rf"(^|{_EDGE}){re.escape(word)}" + ("" if starts else rf"($|{_EDGE})"))
+        return Q(
+            title_folded__regex=rf"(^|{_EDGE}){re.escape(word)}"
+            + ("" if starts else rf"($|{_EDGE})")
+        )
     return _contains("title_folded", stems(word))
 
 
@@ -53,12 +57,15 @@ def query_words(text: str) -> Words:
 
 
 def matching(vacancies: VacancyQuerySet, text: str) -> VacancyQuerySet:
-    """Return the vacancies with every word of `text` in the title, or as a part of a word in a text. Raise
-    ValidationError if the words are too many."""
+    """Return the vacancies with every word of `text` in the title, or as a part of a word in a
+    text. Raise ValidationError if the words are too many.
+    """
     words = query_words(text)
     if not any(words):
         return vacancies.none()
-    found = Q(*(Q(search_text__contains=phrase) for phrase, _ in words.phrases), *map(_fits, words.single))
+    found = Q(
+        *(Q(search_text__contains=phrase) for phrase, _ in words.phrases), *map(_fits, words.single)
+    )
     typed = fold(text)
     if len(words.all) > 1 and " " not in typed:  # a reference whose words may be short
         found |= Q(search_text__contains=typed)
@@ -66,12 +73,15 @@ def matching(vacancies: VacancyQuerySet, text: str) -> VacancyQuerySet:
 
 
 def best_first(rows: QuerySet, text: str, *columns: str, number: int = COMPARED) -> list[int]:
-    """Return the ids of the first `rows`, so many: those whose names, in `columns`, fit `text` best come
-    first."""
+    """Return the ids of the first `rows`, so many: those whose names, in `columns`, fit `text` best
+    come first.
+    """
     score, typed = scorer(text), text.strip()
     found = rows.values_list("pk", *columns)[:number]
     points = {
-        pk: EXACT if str(pk) == typed else score(fold(", ".join(str(each) for each in names if each)))
+        pk: EXACT
+        if str(pk) == typed
+        else score(fold(", ".join(str(each) for each in names if each)))
         for pk, *names in found
     }
     return sorted(points, key=lambda pk: -points[pk])

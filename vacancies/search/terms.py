@@ -1,8 +1,9 @@
 """The terms of a vacancy: a letter for the field, and a word or an id.
 
-t a word of the title, internal title or reference, q a pair of neighbours among them; p a word of a place, r
-a pair of those; x another word of the texts; o an option, b the brand, l a list, g the language as stored, c
-a country, w the work place. The index adds e: it had expired when the index was merged.
+t a word of the title, internal title or reference, q a pair of neighbours among them; p a word of a
+place, r a pair of those; x another word of the texts; o an option, b the brand, l a list, g the
+language as stored, c a country, w the work place. The index adds e: it had expired when the index
+was merged.
 """
 
 from collections.abc import Collection, Iterable
@@ -45,30 +46,63 @@ def read_entries(pks: Collection[int]) -> dict[int, IndexEntry]:
     todo = sorted(pks)
     for batch in (todo[n : n + BATCH] for n in range(0, len(todo), BATCH)):
         others: dict[int, set[str]] = {pk: set() for pk in batch}
-        for pk, option in VacancyOption.objects.filter(vacancy__in=batch).values_list("vacancy", "option"):
+        for pk, option in VacancyOption.objects.filter(vacancy__in=batch).values_list(
+            "vacancy", "option"
+        ):
             others[pk].add(f"o{option}")
         places: dict[int, list[str]] = {pk: [] for pk in batch}
         of_places = Place.objects.filter(vacancy__in=batch).order_by("position", "pk")
-        for pk, country, *names in of_places.values_list("vacancy", "country", "locality", "region"):
+        for pk, country, *names in of_places.values_list(
+            "vacancy", "country", "locality", "region"
+        ):
             others[pk].add("c" + country)
             places[pk] += names
-        rows: Any = Vacancy.objects.filter(pk__in=batch, status=VacancyStatus.PUBLISHED).values_list(
-            "pk", "title", "title_internal", "reference", "location", "search_text", "brand", "language",
-            "work_place", "publish_until", "audience", "is_hot",
-        )  # fmt: skip
-        for pk, title, internal, reference, location, text, brand, code, work_place, *listing in rows:
+        rows: Any = Vacancy.objects.filter(
+            pk__in=batch, status=VacancyStatus.PUBLISHED
+        ).values_list(
+            "pk",
+            "title",
+            "title_internal",
+            "reference",
+            "location",
+            "search_text",
+            "brand",
+            "language",
+            "work_place",
+            "publish_until",
+            "audience",
+            "is_hot",
+        )
+        for (
+            pk,
+            title,
+            internal,
+            reference,
+            location,
+            text,
+            brand,
+            code,
+            work_place,
+            *listing,
+        ) in rows:
             until, audience, is_hot = listing
             terms = others[pk]
             terms |= _named("t", "q", (title, internal, reference))
             terms |= _named("p", "r", (location, *places[pk]))
-            terms |= {"x" + w for w in all_words(text) if "t" + w not in terms and "p" + w not in terms}
-            lists = (each for each in VacancyList if each.contains(audience=audience, is_hot=is_hot))
+            terms |= {
+                "x" + w for w in all_words(text) if "t" + w not in terms and "p" + w not in terms
+            }
+            lists = (
+                each for each in VacancyList if each.contains(audience=audience, is_hot=is_hot)
+            )
             terms.update("l" + each.column for each in lists)
             terms |= {"g" + code, "w" + work_place}
             language = code or site_language()
             if brand:
                 terms.add(f"b{brand}")
-            found[pk] = IndexEntry(frozenset(terms), language if language in STEMMERS else "", until)
+            found[pk] = IndexEntry(
+                frozenset(terms), language if language in STEMMERS else "", until
+            )
     return found
 
 
@@ -82,7 +116,9 @@ def _named(word_field: str, pair_field: str, names: Iterable[str]) -> set[str]:
 
 
 def read_labels() -> list[tuple[str, list[str]]]:
-    """Return the terms of all options and shown brands, each with the words of its label or name."""
+    """Return the terms of all options and shown brands, each with the words
+    of its label or name.
+    """
     options = FilterOption.objects.values_list("pk", "label")
     brands = Brand.objects.values_list("pk", "name") if settings.MULTI_BRANDING else ()
     named = [(f"o{pk}", name) for pk, name in options] + [(f"b{pk}", name) for pk, name in brands]

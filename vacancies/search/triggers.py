@@ -1,4 +1,6 @@
-"""The triggers on SQLite that record which vacancies changed. On PostgreSQL, migration 0004 creates them."""
+"""The triggers on SQLite that record which vacancies changed.
+On PostgreSQL, migration 0004 creates them.
+"""
 
 from typing import Any
 
@@ -8,9 +10,20 @@ from vacancies.search.merge import merge_if_due
 
 # The columns that decide the terms of a vacancy.
 COLUMNS = (
-    "title", "title_internal", "reference", "location", "search_text", "language", "work_place", "brand_id",
-    "audience", "is_hot", "status", "publish_from", "publish_until",
-)  # fmt: skip
+    "title",
+    "title_internal",
+    "reference",
+    "location",
+    "search_text",
+    "language",
+    "work_place",
+    "brand_id",
+    "audience",
+    "is_hot",
+    "status",
+    "publish_from",
+    "publish_until",
+)
 CHILDREN = ("vacancies_vacancyoption", "vacancies_place")
 EVERY = "INSERT INTO vacancies_searchchange (vacancy_id) SELECT id FROM vacancies_vacancy"
 
@@ -21,7 +34,9 @@ END"""
 
 
 def after_migrations(using: str, plan: object = None, **kwargs: object) -> None:
-    """post_migrate receiver: create the triggers on SQLite, and merge what the migrations changed."""
+    """post_migrate receiver: create the triggers on SQLite, and merge what
+    the migrations changed.
+    """
     connection = connections[using]
     if "vacancies_searchchange" not in connection.introspection.table_names():
         return
@@ -48,5 +63,7 @@ def _create_triggers(connection: Any) -> None:
                 ("DELETE", "OLD", ""),
             ):
                 cursor.execute(
-                    _SQLITE.format(table=table, verb=verb, row=row, condition=condition, column=column)
+                    _SQLITE.format(
+                        table=table, verb=verb, row=row, condition=condition, column=column
+                    )
                 )

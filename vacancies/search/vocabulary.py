@@ -25,8 +25,9 @@ TEXTS = tuple(f"#{kind}:{code}" for code in LANGUAGES for kind in ("words", "key
 
 
 def lines(text: str, part: str) -> Iterator[str]:
-    """Yield the lines of `text` that contain `part`; those that begin with it, if it starts with a line
-    break. `text` has a line break before the first and after the last line."""
+    """Yield the lines of `text` that contain `part`; those that begin with it, if it starts with a
+    line break. `text` has a line break before the first and after the last line.
+    """
     place = text.find(part)
     while place >= 0:
         end = text.index("\n", place + 1)
@@ -58,15 +59,20 @@ class Vocabulary(NamedTuple):
             return set()
         found = (line.split("\t") for line in lines(self.text(f"#keys:{language}"), own + "\t"))
         return {
-            word for other, *words in found if other != own and other.endswith(own) for word in words if word
+            word
+            for other, *words in found
+            if other != own and other.endswith(own)
+            for word in words
+            if word
         }
 
     def containing(self, part: str) -> set[str]:
         return {word for code in LANGUAGES for word in lines(self.text(f"#words:{code}"), part)}
 
     def expand(self, wanted: str) -> list[tuple[int, str, set[str]]]:
-        """Return the words that fit a word of a query (`words.fit`): class, language in which they do ("" for
-        all), words."""
+        """Return the words that fit a word of a query (`words.fit`): class, language in which they
+        do ("" for all), words.
+        """
         found: list[tuple[int, str, set[str]]] = [(WHOLE, "", {wanted})]
         if not has_parts(wanted):
             return found

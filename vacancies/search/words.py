@@ -1,4 +1,6 @@
-"""Words of the search: those of a text, the forms and parts of a word that count as hits, and corrections."""
+"""Words of the search: those of a text, the forms and parts of a word that count as hits, and
+corrections.
+"""
 
 import json
 import re
@@ -25,9 +27,12 @@ COMPOUND_MIN = 8
 COMPOUNDING = ("de", "nl")  # languages that write compounds as one word
 KEY_PART_MIN = 4
 
-# Marks of gender are not words: "(m/w/d)", "M/V", "(H/F)", "Buchhalter/in", "Entwickler*in", "Kassier(ster)",
-# "Infirmier·ère". One letter is a mark behind an e ("Angestellte/r", "Beamte/N"), not in "Python/R".
-_LETTERS = r"(?:m{0}(?:[dx]{0})?[wfv]|[wfv]{0}(?:[dx]{0})?m|h{0}f|f{0}h)(?:{0}(?:[dxniu*]|nb|gn|divers))*"
+# Marks of gender are not words: "(m/w/d)", "M/V", "(H/F)", "Buchhalter/in", "Entwickler*in",
+# "Kassier(ster)", "Infirmier·ère". One letter is a mark behind an e ("Angestellte/r", "Beamte/N"),
+# not in "Python/R".
+_LETTERS = (
+    r"(?:m{0}(?:[dx]{0})?[wfv]|[wfv]{0}(?:[dx]{0})?m|h{0}f|f{0}h)(?:{0}(?:[dxniu*]|nb|gn|divers))*"
+)
 _BETWEEN = r"\s?[/|,:*-]\s?"
 _GENDER = re.compile(
     rf"(?i:[(\[]\s?(?:[dx]{_BETWEEN})?{_LETTERS.format(_BETWEEN)}\s?[)\]])"
@@ -38,7 +43,8 @@ _GENDER = re.compile(
     r"|(?:(?<=e)(?:[/:*_]-?|\(-?)[rn]|(?<=[A-Z]{6}TE)(?:[/:*_]-?|\(-?)[RN])\b\)?"
 )
 _TOKEN = re.compile(r"(?<!\w)\.[a-z]{2,4}\b|[^\W_]+(?:\+\+|#)?")
-# Parts of a word that are also written as one: "e-mail", "node.js", "pl/sql", "s/4hana", "r&d", "o'neill".
+# Parts of a word that are also written as one: "e-mail", "node.js", "pl/sql", "s/4hana", "r&d",
+# "o'neill".
 _HYPHENATED = re.compile(r"(?<![\w.&+'-])[^\W_]+(?:-[^\W_]+){1,5}(?![\w+#-])")
 _JOINED = re.compile(r"(?<![\w.&/+'-])[^\W_]+([.&/+'])[^\W_]+(?:\1[^\W_]+){0,2}(?![\w+#-])")
 _SUFFIX = re.compile(r"(?<=\w)\.[a-z]{2,4}\b")  # .net in "asp.net"
@@ -49,8 +55,8 @@ _UMLAUT = re.compile("([aou])e")
 _DOUBLED = re.compile(r"([a-z])\1")
 _DOUBLE_VOWEL = re.compile(r"([aeou])\1")
 _LAST_VOWEL = re.compile("([aeou])(?=[^aeou]$)")
-# Names of trades, folded: endings for women and for more of them, each with that for one man, behind at least
-# three letters; and whole words.
+# Names of trades, folded: endings for women and for more of them, each with that for one man,
+# behind at least three letters; and whole words.
 _TABLES = json.loads((Path(__file__).parent / "trades.json").read_text())
 _TRADES = {
     language: [(re.compile(f"(?<=...)(?:{ending})$"), other) for ending, other in endings.items()]
@@ -66,7 +72,8 @@ class Words(NamedTuple):
 
     phrases: list[tuple[str, list[str]]]  # as typed, folded; and the words, if any
     single: list[str]
-    joined: tuple[tuple[str, ...], ...] = ()  # of `single`: the parts of words that may be written as one
+    # Of `single`: the parts of words that may be written as one.
+    joined: tuple[tuple[str, ...], ...] = ()
 
     @property
     def all(self) -> list[str]:
@@ -84,8 +91,9 @@ def split_words(text: str) -> list[str]:
 
 
 def joined_parts(text: str) -> list[list[str]]:
-    """Return the parts of each word of a folded text that is also written as one: with a hyphen, or with
-    another sign and a short part. Of numbers, only such as "24/7"."""
+    """Return the parts of each word of a folded text that is also written as one: with a hyphen, or
+    with another sign and a short part. Of numbers, only such as "24/7".
+    """
     hyphenated = (word.split("-") for word in _HYPHENATED.findall(text))
     found = [parts for parts in hyphenated if not all(map(str.isdecimal, parts))]
     for match in _JOINED.finditer(text):
@@ -103,8 +111,9 @@ def joined_parts(text: str) -> list[list[str]]:
 
 
 def joined_words(text: str) -> list[str]:
-    """Return the words of a folded text in their other spelling: "software-entwickler" is also found by
-    softwareentwickler, and "asp.net" by aspnet and .net."""
+    """Return the words of a folded text in their other spelling: "software-entwickler" is also
+    found by softwareentwickler, and "asp.net" by aspnet and .net.
+    """
     return ["".join(parts) for parts in joined_parts(text)] + _SUFFIX.findall(text)
 
 
@@ -114,13 +123,17 @@ def name_words(text: str) -> list[str]:
 
 
 def all_words(text: str) -> set[str]:
-    """Return the words of a folded text of many sentences: "l'equipe" is no other spelling there."""
+    """Return the words of a folded text of many sentences:
+    "l'equipe" is no other spelling there.
+    """
     text = _GENDER.sub(" ", text)
     return {*split_words(text), *joined_words(_ELISION.sub("", text))}
 
 
 def read_query(text: str) -> Words:
-    """Return the words of a search. Quotes are around phrases. Symbols alone, such as "%", are one too."""
+    """Return the words of a search. Quotes are around phrases.
+    Symbols alone, such as "%", are one too.
+    """
     plain = folded(text.replace("\0", ""))
     quoted = [" ".join((one or other).split()) for one, other in _QUOTED.findall(plain)]
     phrases = [(phrase, words) for phrase in quoted if (words := split_words(phrase))]
@@ -131,7 +144,9 @@ def read_query(text: str) -> Words:
 
 
 def has_parts(word: str) -> bool:
-    """Whether parts and forms of words fit this word of a query. Two Chinese characters are a word."""
+    """Whether parts and forms of words fit this word of a query.
+    Two Chinese characters are a word.
+    """
     return len(word) >= PARTS_MIN or not word.isascii()
 
 
@@ -142,7 +157,9 @@ def is_part(word: str) -> bool:
 
 @lru_cache(100_000)
 def key(word: str, language: str) -> str:
-    """Return what the forms of a word have in common: plural, gender, ue for ü. Other languages have none."""
+    """Return what the forms of a word have in common: plural, gender, ue for ü.
+    Other languages have none.
+    """
     if len(word) <= 3 or not word.isalpha() or language not in STEMMERS:
         return word
     word = _trade(word, language)
@@ -207,32 +224,45 @@ def fit(wanted: str, word: str, languages: tuple[str, ...]) -> int | None:
 
 
 def compounds(word: str) -> list[tuple[str, tuple[str, ...], str]]:
-    """Return how a compound can be split: head, beginnings of the rest, language of the head. The longest
-    head first."""
+    """Return how a compound can be split: head, beginnings of the rest, language of the head. The
+    longest head first.
+    """
     if len(word) < COMPOUND_MIN:
         return []
     return [
-        (word[cut:], tuple(rest for rest in dict.fromkeys((word[:cut], word[:cut].removesuffix("s")))
-                           if len(rest) >= 3), language)
+        (
+            word[cut:],
+            tuple(
+                rest
+                for rest in dict.fromkeys((word[:cut], word[:cut].removesuffix("s")))
+                if len(rest) >= 3
+            ),
+            language,
+        )
         for cut in range(3, len(word) - 3)
         for language in COMPOUNDING
-    ]  # fmt: skip
+    ]
 
 
 def pieces(wanted: str) -> list[str]:
-    """Return the parts of which a word with a typing error has one: cut into one part more than it may have
-    errors, or with two letters swapped where it is cut."""
+    """Return the parts of which a word with a typing error has one: cut into one part more than it
+    may have errors, or with two letters swapped where it is cut.
+    """
     if len(wanted) < PARTS_MIN:
         return []
     limit = 1 if len(wanted) <= 5 else 2
     cuts = [len(wanted) * n // (limit + 1) for n in range(limit + 2)]
-    swapped = [wanted[max(n - 2, 0) : n - 1] + wanted[n] + wanted[n - 1 : n] + wanted[n + 1 : n + 2]
-               for n in cuts[1:-1]]  # fmt: skip
+    swapped = [
+        wanted[max(n - 2, 0) : n - 1] + wanted[n] + wanted[n - 1 : n] + wanted[n + 1 : n + 2]
+        for n in cuts[1:-1]
+    ]
     return [*(wanted[start:end] for start, end in pairwise(cuts)), *swapped]
 
 
 def edits(wanted: str, word: str) -> int | None:
-    """Return the number of typing errors between two words, at most 1 up to 5 letters, else 2; or None."""
+    """Return the number of typing errors between two words, at most 1 up to 5 letters, else 2;
+    or None.
+    """
     limit = 1 if len(wanted) <= 5 else 2
     if (
         word == wanted

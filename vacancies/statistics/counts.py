@@ -1,7 +1,8 @@
 """Counts of vacancies by state and by reason to need attention.
 
-An account with few vacancies gets exact counts. For others, counting reads every vacancy, so they get the
-counts that `manage.py update_statistics` stored last."""
+An account with few vacancies gets exact counts. For others, counting reads every vacancy, so they
+get the counts that `manage.py update_statistics` stored last.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -60,7 +61,9 @@ def update_counts(*, at: datetime) -> None:
 
 
 def counts_for(user: User, *, at: datetime) -> Counts:
-    """Return the counts of the vacancies of `user`: exact ones, or the stored ones if there are many."""
+    """Return the counts of the vacancies of `user`:
+    exact ones, or the stored ones if there are many.
+    """
     own = Vacancy.objects.editable_by(user)
     if own.order_by()[: MAX_COUNTED + 1].count() <= MAX_COUNTED:
         numbers: Counter[str] = Counter()

@@ -1,4 +1,6 @@
-"""Reads the recorded statistics of vacancies: only the rows of the days and groups that are shown."""
+"""Reads the recorded statistics of vacancies:
+only the rows of the days and groups that are shown.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,11 +44,16 @@ def by_day(rows: StatisticsQuerySet, days: Days, *names: str) -> dict[str, list[
         row["day"]: row
         for row in chosen.values("day").annotate(**{f"sum_{name}": Sum(name) for name in names})
     }
-    return {name: [found[day][f"sum_{name}"] if day in found else 0 for day in days.all()] for name in names}
+    return {
+        name: [found[day][f"sum_{name}"] if day in found else 0 for day in days.all()]
+        for name in names
+    }
 
 
 def in_parts(values: Sequence[int], size: int) -> list[int]:
-    """Return the sums of consecutive parts of `size` values; an incomplete first part is left out."""
+    """Return the sums of consecutive parts of `size` values;
+    an incomplete first part is left out.
+    """
     start = len(values) % size
     return [sum(values[index : index + size]) for index in range(start, len(values), size)]
 
@@ -54,7 +61,9 @@ def in_parts(values: Sequence[int], size: int) -> list[int]:
 def by_group(
     rows: StatisticsQuerySet, days: Days, options: Sequence[int] | None, *names: str
 ) -> dict[int | None, dict[str, int]]:
-    """Return the sums of the columns `names` over the `days` by option, or by brand without `options`."""
+    """Return the sums of the columns `names` over the `days` by option, or by brand without
+    `options`.
+    """
     chosen = _of_groups(rows, options).filter(day__gte=days.first, day__lte=days.last)
     key = _key(options)
     sums = chosen.values(key).annotate(**{f"sum_{name}": Sum(name) for name in names})
@@ -64,9 +73,16 @@ def by_group(
 def live_by_group(
     rows: StatisticsQuerySet, days: Sequence[date], options: Sequence[int] | None
 ) -> dict[int | None, dict[date, int]]:
-    """Return the numbers of live vacancies at the end of each of the `days` by option, or by brand."""
+    """Return the numbers of live vacancies at the end of each of the `days`
+    by option, or by brand.
+    """
     key = _key(options)
-    chosen = _of_groups(rows, options).filter(day__in=days).values(key, "day").annotate(sum_live=Sum("live"))
+    chosen = (
+        _of_groups(rows, options)
+        .filter(day__in=days)
+        .values(key, "day")
+        .annotate(sum_live=Sum("live"))
+    )
     found: dict[int | None, dict[date, int]] = {}
     for row in chosen:
         found.setdefault(row[key], {})[row["day"]] = row["sum_live"]
@@ -79,5 +95,7 @@ def _key(options: Sequence[int] | None) -> str:
 
 def _of_groups(rows: StatisticsQuerySet, options: Sequence[int] | None) -> StatisticsQuerySet:
     return (
-        rows.filter(option=None).order_by() if options is None else rows.filter(option__in=options).order_by()
+        rows.filter(option=None).order_by()
+        if options is None
+        else rows.filter(option__in=options).order_by()
     )

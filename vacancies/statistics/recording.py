@@ -1,8 +1,10 @@
-"""Records the statistics of days. Those of today are recorded again by each run, until the day has finished.
+"""Records the statistics of days. Those of today are recorded again by each run, until the day has
+finished.
 
-A vacancy is live from `publish_from` until it closes: at `publish_until`, or earlier when it was unpublished.
-Of a vacancy that was published again, only the last period counts. Drafts and deleted vacancies do not
-count."""
+A vacancy is live from `publish_from` until it closes: at `publish_until`, or earlier when it was
+unpublished. Of a vacancy that was published again, only the last period counts. Drafts and deleted
+vacancies do not count.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -32,7 +34,14 @@ from django.utils import timezone
 
 from jobsite.days import start_of_day
 from jobsite.db.locks import lock_transaction
-from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Vacancy, VacancyStatus, Version
+from vacancies.models import (
+    Change,
+    DailyStatisticsBase,
+    DailyVacancies,
+    Vacancy,
+    VacancyStatus,
+    Version,
+)
 from vacancies.querysets import VacancyQuerySet
 
 BACKFILL = 730  # days that the first run records, from the dates of the vacancies
@@ -49,23 +58,30 @@ def day_of(at: datetime) -> date:
 
 def with_end() -> VacancyQuerySet:
     """Return the vacancies that were live at some time, with `ended_at`; None: no closing date."""
-    unpublished = Version.objects.filter(vacancy=OuterRef("pk"), change=Change.UNPUBLISHED).order_by("-pk")
+    unpublished = Version.objects.filter(
+        vacancy=OuterRef("pk"), change=Change.UNPUBLISHED
+    ).order_by("-pk")
     # Without a version, the last change is the latest time at which it can have been unpublished.
     by_hand = Coalesce(Subquery(unpublished.values("created_at")[:1]), "updated_at")
-    rows = Vacancy.objects.exclude(status=VacancyStatus.DRAFT).exclude(publish_from=None).annotate(
-        ended_at=Case(
-            When(status=VacancyStatus.PUBLISHED, then="publish_until"),
-            When(publish_until__lt=by_hand, then="publish_until"),
-            default=by_hand,
-            output_field=DateTimeField(null=True),
+    rows = (
+        Vacancy.objects.exclude(status=VacancyStatus.DRAFT)
+        .exclude(publish_from=None)
+        .annotate(
+            ended_at=Case(
+                When(status=VacancyStatus.PUBLISHED, then="publish_until"),
+                When(publish_until__lt=by_hand, then="publish_until"),
+                default=by_hand,
+                output_field=DateTimeField(null=True),
+            )
         )
-    )  # fmt: skip
+    )
     return rows.filter(Q(ended_at=None) | Q(ended_at__gt=F("publish_from"))).order_by()
 
 
 def record_days(*, at: datetime) -> int:
-    """Record the days until `at` that are missing, and again the last recorded one, which had perhaps not
-    finished. Return their number."""
+    """Record the days until `at` that are missing, and again the last recorded one, which had
+    perhaps not finished. Return their number.
+    """
     last = day_of(at)
     with transaction.atomic():
         lock_transaction("daily figures of vacancies")  # the name in earlier releases
@@ -112,7 +128,8 @@ def _rows(first: date, last: date, *, at: datetime) -> Iterator[DailyVacancies]:
     groups = set(live).union(*went_live.values(), *closed.values())
     day = last
     while day >= first:
-        yield DailyVacancies(day=day, brand=None, option=None, **_columns(0, 0, {}))  # the day is recorded
+        # The day is recorded.
+        yield DailyVacancies(day=day, brand=None, option=None, **_columns(0, 0, {}))
         for brand, option in groups:
             group = (brand, option)
             ended, began = closed[day].get(group, {}), went_live[day][group]
@@ -144,13 +161,17 @@ def _closings(start: datetime, at: datetime, is_split: bool) -> QuerySet:
     rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lte=at)
     rows = rows.annotate(
         day=TruncDate("ended_at", tzinfo=timezone.get_default_timezone()),
-        spent_each=ExpressionWrapper(F("ended_at") - F("publish_from"), output_field=DurationField()),
+        spent_each=ExpressionWrapper(
+            F("ended_at") - F("publish_from"), output_field=DurationField()
+        ),
     )
     limits = {
         f"in_{limit}": Count("pk", filter=Q(ended_at__lte=F("publish_from") + limit * DAY))
         for limit in LIMITS
     }
-    return _grouped(rows, is_split, "day").annotate(number=Count("pk"), spent=Sum("spent_each"), **limits)
+    return _grouped(rows, is_split, "day").annotate(
+        number=Count("pk"), spent=Sum("spent_each"), **limits
+    )
 
 
 def _grouped(rows: VacancyQuerySet, is_split: bool, *names: str) -> QuerySet:

@@ -1,8 +1,8 @@
 """Counts views of the pages of vacancies, and applications that visitors start, by day and source.
 
-Nothing about a visitor is stored. A process counts in memory: no request waits for the database. Every
-WRITE_EVERY seconds, and when the process ends, it adds its sums to those of the other processes. A crash
-loses at most what was not written yet.
+Nothing about a visitor is stored. A process counts in memory: no request waits for the database.
+Every WRITE_EVERY seconds, and when the process ends, it adds its sums to those of the other
+processes. A crash loses at most what was not written yet.
 """
 
 import atexit
@@ -27,14 +27,15 @@ from vacancies.statistics.recording import day_of
 
 WRITE_EVERY = 30.0  # seconds
 QUARTER = 15 * 60  # seconds
-# Anyone can invent sources. A process names at most so many on a day: the rest is one source, OTHER.
+# Anyone can invent sources. A process names at most so many on a day: the rest is one source,
+# OTHER.
 SOURCES_MAX = 50  # of a vacancy
 NAMED_MAX = 20_000  # of all vacancies
 OTHER = "*"
 BATCH = 5_000  # rows of a statement
 
-# Adds to the rows of other processes. In the order of their keys, so that processes do not block each other.
-# Vacancies that were deleted meanwhile are left out.
+# Adds to the rows of other processes. In the order of their keys, so that processes do not block
+# each other. Vacancies that were deleted meanwhile are left out.
 ADD = """
 WITH given (day, vacancy_id, source, views, started) AS (VALUES {rows})
 INSERT INTO vacancies_dailyvisits AS stored (day, vacancy_id, source, views, started)
@@ -45,11 +46,12 @@ SET views = stored.views + excluded.views, started = stored.started + excluded.s
 """
 
 Key = tuple[int, date, str]  # vacancy, day, source
-STARTED = "jobsite.started"  # key of the WSGI environ: the vacancy whose application form the response shows
+# Key of the WSGI environ: the vacancy whose application form the response shows.
+STARTED = "jobsite.started"
 
 logger = logging.getLogger(__name__)
 
-# --- Requests ------------------------------------------------------------------------------------------
+# --- Requests -------------------------------------------------------------------------------------
 
 _vacancy_page = re.compile("(?:/[a-z]{2})?/jobs/([0-9]{1,18})(?:-|$)").match
 # Browsers begin their name with "Mozilla/", and so do many robots.
@@ -57,8 +59,9 @@ _robot = re.compile(r"bot|crawl|spider|preview", re.IGNORECASE).search
 
 
 def count_visit(environ: WSGIEnvironment, path: str, status: str) -> None:
-    """Count the request if its response shows a person the page of a vacancy, which may come from a cache, or
-    an application form."""
+    """Count the request if its response shows a person the page of a vacancy, which may come from a
+    cache, or an application form.
+    """
     if STARTED in environ:
         vacancy, column = environ[STARTED], 1
     elif found := _vacancy_page(path):
@@ -84,7 +87,9 @@ def _is_browser(name: str) -> bool:
 
 
 def given_source(query: QueryDict) -> str:
-    """Return what a URL says about where the visitor came from, as much as an application can store."""
+    """Return what a URL says about where the visitor came from, as much as an application can
+    store.
+    """
     return (query.get("source") or query.get("utm_source") or "")[:SOURCE_MAX]
 
 
@@ -101,11 +106,13 @@ def folded(source: str) -> str:
 
 @lru_cache(maxsize=2)
 def _day(quarter: int) -> date:
-    """Return the day of a quarter of an hour since 1970. It lies within one day in every time zone."""
+    """Return the day of a quarter of an hour since 1970.
+    It lies within one day in every time zone.
+    """
     return day_of(datetime.fromtimestamp(quarter * QUARTER, UTC))
 
 
-# --- Sums ----------------------------------------------------------------------------------------------
+# --- Sums -----------------------------------------------------------------------------------------
 
 
 @dataclass

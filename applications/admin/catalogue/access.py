@@ -56,7 +56,9 @@ class PersonFilter(DropdownFilter):
 
     def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
         rows = visible_users(request).filter(is_staff=True)
-        return sorted(((str(user.pk), person(user)) for user in rows), key=lambda each: each[1].casefold())
+        return sorted(
+            ((str(user.pk), person(user)) for user in rows), key=lambda each: each[1].casefold()
+        )
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         pk = as_id(self.value())
@@ -86,7 +88,9 @@ class AccessLogAdmin(ReadOnlyAdmin):
     search_fields = ("actor__username", "actor__first_name", "actor__last_name", "=application")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
-        """Users of some brands see the access to their applicants. Erased applications belong to no brand."""
+        """Users of some brands see the access to their applicants.
+        Erased applications belong to no brand.
+        """
         entries = super().get_queryset(request)
         if request.user.has_perm(EVERY_BRAND):
             return entries
@@ -133,13 +137,20 @@ class AccessLogAdmin(ReadOnlyAdmin):
 
 
 def visible_users(request: UserRequest) -> QuerySet[User]:
-    return colleagues_of(request.user) if request.user.has_perm("auth.view_user") else User.objects.none()
+    return (
+        colleagues_of(request.user)
+        if request.user.has_perm("auth.view_user")
+        else User.objects.none()
+    )
 
 
 def add_links(request: UserRequest, entries: list[Any]) -> list[Any]:
-    """Add to each entry the URL of its person, or "" if the user may not see it; and its application, or None
-    if it is deleted or the user may not see it. Return the entries."""
-    actors = visible_users(request).filter(pk__in={each.actor_id for each in entries if each.actor_id})
+    """Add to each entry the URL of its person, or "" if the user may not see it; and its
+    application, or None if it is deleted or the user may not see it. Return the entries.
+    """
+    actors = visible_users(request).filter(
+        pk__in={each.actor_id for each in entries if each.actor_id}
+    )
     shown = set(actors.values_list("pk", flat=True))
     found: dict[int, Application] = {}
     if request.user.has_perm("applications.view_application"):
@@ -148,16 +159,23 @@ def add_links(request: UserRequest, entries: list[Any]) -> list[Any]:
         found = {row.pk: row for row in own.only(*NAMES)}
     for each in entries:
         each.actor_url = (
-            reverse("admin:auth_user_change", args=[each.actor_id]) if each.actor_id in shown else ""
+            reverse("admin:auth_user_change", args=[each.actor_id])
+            if each.actor_id in shown
+            else ""
         )
         each.found = found.get(each.application)
     return entries
 
 
 NAMES = (
-    "given_name", "family_name", "email", "vacancy__title",
-    "user__first_name", "user__last_name", "user__username",
-)  # fmt: skip
+    "given_name",
+    "family_name",
+    "email",
+    "vacancy__title",
+    "user__first_name",
+    "user__last_name",
+    "user__username",
+)
 
 
 def _linked(url: str, text: str) -> str:

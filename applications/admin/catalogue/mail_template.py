@@ -27,7 +27,9 @@ class MailTemplateForm(forms.ModelForm):
         data = super().clean() or self.cleaned_data
         is_empty = True
         for code in LANGUAGES:
-            parts = {f"{part}_{code}": data.get(f"{part}_{code}", "") for part in ("subject", "body")}
+            parts = {
+                f"{part}_{code}": data.get(f"{part}_{code}", "") for part in ("subject", "body")
+            }
             for name, text in parts.items():
                 if unknown := unknown_placeholders(text):
                     text = gettext("There is no placeholder %(names)s. Choose from the list above.")
@@ -35,9 +37,13 @@ class MailTemplateForm(forms.ModelForm):
             missing = [name for name, text in parts.items() if not text.strip()]
             is_empty &= bool(missing)
             if len(missing) == 1 and missing[0] not in self.errors:
-                self.add_error(missing[0], gettext("Enter both the subject and the text, or neither."))
+                self.add_error(
+                    missing[0], gettext("Enter both the subject and the text, or neither.")
+                )
         if is_empty and not self.errors:
-            raise forms.ValidationError(gettext("Enter the subject and the text in at least one language."))
+            raise forms.ValidationError(
+                gettext("Enter the subject and the text in at least one language.")
+            )
         return data
 
 
@@ -75,7 +81,9 @@ class MailTemplateAdmin(JobsiteAdmin):
 
     @display(description=_("As saved, for an example"))
     def preview(self, template: MailTemplate) -> str:
-        """Return the email in each language that the template has, for an applicant who does not exist."""
+        """Return the email in each language that the template has, for an applicant who does not
+        exist.
+        """
         mails = []
         for code, name in LANGUAGES.items():
             if getattr(template, f"subject_{code}") and getattr(template, f"body_{code}"):
@@ -90,8 +98,12 @@ class MailTemplateAdmin(JobsiteAdmin):
 
 def _example() -> Application:
     brand = Brand(name="Example")
-    brand.mail = BrandMail(**{f"signature_{code}": "Example\nwww.example.com" for code in LANGUAGES})
-    vacancy = Vacancy(title=gettext("Baker"), head_recruiter=Recruiter(name="An Peeters"), brand=brand)
+    brand.mail = BrandMail(
+        **{f"signature_{code}": "Example\nwww.example.com" for code in LANGUAGES}
+    )
+    vacancy = Vacancy(
+        title=gettext("Baker"), head_recruiter=Recruiter(name="An Peeters"), brand=brand
+    )
     return Application(
         vacancy=vacancy,
         given_name="Mia",

@@ -52,9 +52,20 @@ class MessageAdmin(BrandScopedAdmin):
         (_("Text"), {"fields": ("text",)}),
     )
     readonly_fields = (
-        "summary", "kind", "written_by", "sent_from", "to", "of_application", "state", "reason", "attempts",
-        "queued", "next_attempt", "finished", "text",
-    )  # fmt: skip
+        "summary",
+        "kind",
+        "written_by",
+        "sent_from",
+        "to",
+        "of_application",
+        "state",
+        "reason",
+        "attempts",
+        "queued",
+        "next_attempt",
+        "finished",
+        "text",
+    )
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(my_emails)
@@ -80,7 +91,9 @@ class MessageAdmin(BrandScopedAdmin):
         return request.user.has_perm("applications.add_message")
 
     def change_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        """Show an email. It contains what the applicant wrote, so it counts as a view of the application."""
+        """Show an email. It contains what the applicant wrote, so it counts as a view of the
+        application.
+        """
         response = super().change_view(request, object_id, **kwargs)
         message = self.get_object(request, object_id)
         if response.status_code == 200 and message and message.application_id:
@@ -145,22 +158,35 @@ class MessageAdmin(BrandScopedAdmin):
         if not is_confirmed(request):
             listed = [ActionRow(f"{message.to}: {message.subject}") for message in chosen]
             return ask(
-                self, request, label=gettext("Send again"), icon="send", is_refused=not listed,
-                text=gettext("Only emails that failed are sent again, never digests and invitations."),
+                self,
+                request,
+                label=gettext("Send again"),
+                icon="send",
+                is_refused=not listed,
+                text=gettext(
+                    "Only emails that failed are sent again, never digests and invitations."
+                ),
                 sections=[ActionSection(gettext("Emails"), listed)] if listed else [],
-            )  # fmt: skip
+            )
         pks = list(chosen.values_list("pk", flat=True))
         rows = Message.objects.filter(pk__in=pks, state=Message.State.FAILED)
         applications = [pk for pk in rows.values_list("application", flat=True) if pk]
         count = rows.update(
-            state=Message.State.QUEUED, attempts=0, error="", queued_at=now, next_at=now, finished_at=None
+            state=Message.State.QUEUED,
+            attempts=0,
+            error="",
+            queued_at=now,
+            next_at=now,
+            finished_at=None,
         )
         with translation.override(site_language()):  # stored, and read by all users
             text = gettext("Queued again.")
         again = Message.objects.filter(pk__in=pks)
         LogEntry.objects.log_actions(request.user.pk, again, CHANGE, text)  # type: ignore[arg-type]
         log_access(request.user, Access.CHANGE, *applications)
-        text = ngettext("%(count)d email is queued again.", "%(count)d emails are queued again.", count)
+        text = ngettext(
+            "%(count)d email is queued again.", "%(count)d emails are queued again.", count
+        )
         level = messages.SUCCESS if count else messages.WARNING
         self.message_user(request, text % {"count": count}, level)
         return None

@@ -31,7 +31,9 @@ def my_emails(request: UserRequest) -> HttpResponse:
         wanted = set(request.POST.getlist("kinds"))
         with transaction.atomic():
             EmailLanguage.objects.update_or_create(user=user, defaults={"language": language})
-            EmailOptOut.objects.filter(user=user, kind__in=wanted & {str(kind) for kind in offered}).delete()
+            EmailOptOut.objects.filter(
+                user=user, kind__in=wanted & {str(kind) for kind in offered}
+            ).delete()
             EmailOptOut.objects.bulk_create(
                 (EmailOptOut(user=user, kind=kind) for kind in offered if kind not in wanted),
                 ignore_conflicts=True,
@@ -42,7 +44,12 @@ def my_emails(request: UserRequest) -> HttpResponse:
     context = admin.site.each_context(request) | {
         "title": _("My emails"),
         "kinds": [
-            {"kind": kind, "label": kind.label, "text": KINDS[kind][1], "is_wanted": kind not in refused}
+            {
+                "kind": kind,
+                "label": kind.label,
+                "text": KINDS[kind][1],
+                "is_wanted": kind not in refused,
+            }
             for kind in offered
         ],
         "languages": LANGUAGES.items(),

@@ -13,9 +13,16 @@ class StageAdmin(JobsiteAdmin):
     """Stages in order. New applications start in the first one."""
 
     fields = (
-        "name", "status", "embargo_days", "kind", "asks_reason", "email", "email_after_hours", "remind_days",
+        "name",
+        "status",
+        "embargo_days",
+        "kind",
+        "asks_reason",
+        "email",
+        "email_after_hours",
+        "remind_days",
         "position",
-    )  # fmt: skip
+    )
     list_display = ("name", "status", "embargo_days", "kind", "asks_reason", "position")
     list_select_related = ("status",)
     ordering_field = "position"

@@ -76,33 +76,47 @@ class ColleaguesField(forms.ModelMultipleChoiceField):
 
 
 class MeetingForm(forms.Form):
-    """What an interview and times to choose from have. Read it with its zone as the current time zone."""
+    """What an interview and times to choose from have.
+    Read it with its zone as the current time zone.
+    """
 
     name = forms.CharField(
-        label=_("Name"), max_length=200, widget=UnfoldAdminTextInputWidget,
+        label=_("Name"),
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
         help_text=_("The applicant sees it."),
-    )  # fmt: skip
+    )
     minutes = forms.IntegerField(
-        label=_("Length in minutes"), min_value=1, max_value=MINUTES_MAX, initial=60,
+        label=_("Length in minutes"),
+        min_value=1,
+        max_value=MINUTES_MAX,
+        initial=60,
         widget=UnfoldAdminIntegerFieldWidget,
-    )  # fmt: skip
+    )
     zone = forms.ChoiceField(label=_("Time zone"), choices=zones, widget=UnfoldAdminSelectWidget)
     place = forms.CharField(
         label=_("Place"), required=False, max_length=300, widget=UnfoldAdminTextInputWidget
     )
     video_url = PastedURLField(
-        label=_("Link of the video call"), required=False, max_length=500, assume_scheme="https",
+        label=_("Link of the video call"),
+        required=False,
+        max_length=500,
+        assume_scheme="https",
         widget=UnfoldAdminURLInputWidget,
-    )  # fmt: skip
+    )
     details = forms.CharField(
-        label=_("Details"), required=False, max_length=2000,
+        label=_("Details"),
+        required=False,
+        max_length=2000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
         help_text=_("For the applicant and the colleagues: whom to ask for, what to bring."),
-    )  # fmt: skip
+    )
     colleagues = ColleaguesField(
-        User.objects.none(), label=_("Colleagues"), required=False,
+        User.objects.none(),
+        label=_("Colleagues"),
+        required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-    )  # fmt: skip
+    )
 
     def offer_colleagues(self, vacancy: Vacancy, *others: Q) -> None:
         """Offer those who may read the applications to `vacancy`, and `others`."""
@@ -121,21 +135,41 @@ class MeetingForm(forms.Form):
 
 
 class InterviewForm(MeetingForm):
-    """An interview. `seen` tells whether somebody else changed it since; `uid`, which the page chooses,
-    whether it was scheduled already."""
+    """An interview. `seen` tells whether somebody else changed it since; `uid`, which the page
+    chooses, whether it was scheduled already.
+    """
 
     field_order = (
-        *("name", "starts_at", "minutes", "zone", "place", "video_url", "details", "colleagues", "invites"),
+        *(
+            "name",
+            "starts_at",
+            "minutes",
+            "zone",
+            "place",
+            "video_url",
+            "details",
+            "colleagues",
+            "invites",
+        ),
         "result",
     )
-    uid = forms.CharField(widget=forms.HiddenInput, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")])
+    uid = forms.CharField(
+        widget=forms.HiddenInput, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")]
+    )
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
-    starts_at = ZonedDateTimeField(label=pgettext_lazy("of an interview", "Start"), widget=StartWidget)
-    invites = forms.BooleanField(label=_("Invite the applicant"), required=False, widget=UnfoldBooleanWidget)
+    starts_at = ZonedDateTimeField(
+        label=pgettext_lazy("of an interview", "Start"), widget=StartWidget
+    )
+    invites = forms.BooleanField(
+        label=_("Invite the applicant"), required=False, widget=UnfoldBooleanWidget
+    )
     result = forms.CharField(
-        label=_("Result"), required=False, max_length=200, widget=UnfoldAdminTextInputWidget,
+        label=_("Result"),
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
         help_text=_("The applicant sees it. No email is sent about it."),
-    )  # fmt: skip
+    )
 
     def __init__(self, *args: Any, entry: HistoryEntry, now: datetime, **kwargs: Any) -> None:
         self.entry, self.now = entry, now
@@ -154,7 +188,9 @@ class InterviewForm(MeetingForm):
         if start and start != self.entry.planned_at and start <= self.now:
             self.add_error("starts_at", gettext("This time has passed. Choose a later one."))
         if not (data.get("colleagues") or data.get("invites") or self.errors):
-            self.add_error("colleagues", gettext("Choose at least one colleague, or invite the applicant."))
+            self.add_error(
+                "colleagues", gettext("Choose at least one colleague, or invite the applicant.")
+            )
         if start and minutes:
             data["ends_at"] = ends_at(start, minutes)
         return data
@@ -193,8 +229,9 @@ class InterviewPages(ApplicationPages):
     # --- scheduling and changing ---
 
     def interview(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Schedule an interview, or change the one of the parameter `entry`: fill in, preview, send. Only the
-        last step writes. What was posted is kept at every step."""
+        """Schedule an interview, or change the one of the parameter `entry`: fill in, preview,
+        send. Only the last step writes. What was posted is kept at every step.
+        """
         application = self.application_or_404(request, object_id, CHANGE)
         now = timezone.now()
         entry = self._entry(request, application)
@@ -208,13 +245,17 @@ class InterviewPages(ApplicationPages):
                 plan, author = form.plan(), request.user
                 try:
                     if data.get("step") == "send":
-                        operations.save_interview(plan, author=author, base_url=base_url(request), at=now)
+                        operations.save_interview(
+                            plan, author=author, base_url=base_url(request), at=now
+                        )
                         return self._saved(request, application, form)
                     emails = operations.planned_emails(
                         plan, author=author, base_url=base_url(request), at=now
                     )
                 except operations.InterviewChangedError:
-                    text = gettext("A colleague scheduled, changed or cancelled it in the meantime.")
+                    text = gettext(
+                        "A colleague scheduled, changed or cancelled it in the meantime."
+                    )
                     self.message(request, text, messages.WARNING)
                     return self._back(request, application)
             return self._page(request, application, form, emails)
@@ -230,19 +271,27 @@ class InterviewPages(ApplicationPages):
         rows = HistoryEntry.objects.interviews().filter(application=application)
         return get_object_or_404(rows, pk=as_id(pk))
 
-    def _saved(self, request: UserRequest, application: Application, form: InterviewForm) -> HttpResponse:
+    def _saved(
+        self, request: UserRequest, application: Application, form: InterviewForm
+    ) -> HttpResponse:
         log_access(request.user, Access.CHANGE, application.pk)
         text = gettext("Interview: %(when)s.") % {"when": form.entry.when}
         self.message(request, text, messages.SUCCESS)
         return self._back(request, application)
 
     def _page(
-        self, request: UserRequest, application: Application, form: InterviewForm,
+        self,
+        request: UserRequest,
+        application: Application,
+        form: InterviewForm,
         emails: list[Message] | None,
-    ) -> HttpResponse:  # fmt: skip
+    ) -> HttpResponse:
         log_access(request.user, Access.VIEW, application.pk)
         name = {"name": application.display_name}
-        new, changed = gettext("Interview with %(name)s"), gettext("Change the interview with %(name)s")
+        new, changed = (
+            gettext("Interview with %(name)s"),
+            gettext("Change the interview with %(name)s"),
+        )
         title = changed if form.entry.pk else new
         context = {
             "media": self.admin.media,
@@ -271,8 +320,9 @@ class InterviewPages(ApplicationPages):
     # --- cancelling and answering ---
 
     def cancel(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """GET asks whether to cancel the interview of the parameter `entry`, and names who is told. POST
-        does it."""
+        """GET asks whether to cancel the interview of the parameter `entry`, and names who is told.
+        POST does it.
+        """
         application = self.application_or_404(request, object_id, CHANGE)
         entry = self._entry_of(application, request.GET.get("entry"))
         if request.method == "POST":
@@ -286,7 +336,10 @@ class InterviewPages(ApplicationPages):
         context = {
             "application": application,
             "entry": entry,
-            "people": [each.name for each in entry.participants.select_related("user", "entry__application")],
+            "people": [
+                each.name
+                for each in entry.participants.select_related("user", "entry__application")
+            ],
             "back": self.page_of(request, application, "interviews"),
         }
         title = gettext("Cancel the interview?")
@@ -302,7 +355,10 @@ class InterviewPages(ApplicationPages):
         if answer not in (Participant.Reply.ACCEPTED, Participant.Reply.DECLINED):
             raise Http404
         operations.reply(
-            participant=mine, reply=Participant.Reply(answer), base_url=base_url(request), at=timezone.now()
+            participant=mine,
+            reply=Participant.Reply(answer),
+            base_url=base_url(request),
+            at=timezone.now(),
         )
         self.message(request, gettext("Your answer was saved."), messages.SUCCESS)
         return self._back(request, application)
@@ -320,10 +376,14 @@ def interviews_context(
             each.entry = entry
         is_over = entry.ends_at is not None and entry.ends_at <= now
         mine = next((each for each in people if each.user_id == user.pk), None)
-        shown.append({
-            "entry": entry, "people": people, "is_over": is_over,
-            "mine": mine if mine and not (is_over or entry.is_cancelled) else None,
-        })  # fmt: skip
+        shown.append(
+            {
+                "entry": entry,
+                "people": people,
+                "is_over": is_over,
+                "mine": mine if mine and not (is_over or entry.is_cancelled) else None,
+            }
+        )
     offers = [
         {
             "offer": each,
@@ -349,11 +409,16 @@ def _initial(entry: HistoryEntry, user: User) -> dict[str, Any]:
             "invites": entry.is_visible,
             **{name: getattr(entry, name) for name in ("name", "details", "result", *KEPT)},
         }
-    return initial_meeting(entry.application, user) | {"uid": secrets.token_hex(16), "invites": True}
+    return initial_meeting(entry.application, user) | {
+        "uid": secrets.token_hex(16),
+        "invites": True,
+    }
 
 
 def initial_meeting(application: Application, user: User) -> dict[str, Any]:
-    """Return what `user` probably wants: the place and colleagues of their last interview for the vacancy."""
+    """Return what `user` probably wants:
+    the place and colleagues of their last interview for the vacancy.
+    """
     own = HistoryEntry.objects.exclude(uid="").filter(author=user)
     last = own.order_by("pk").last()
     here = own.filter(application__vacancy=application.vacancy_id).order_by("pk").last()
@@ -363,13 +428,16 @@ def initial_meeting(application: Application, user: User) -> dict[str, Any]:
     initial: dict[str, Any] = {"name": name, "zone": last.zone if last else settings.TIME_ZONE}
     if here:
         initial |= {name: getattr(here, name) for name in ("name", *KEPT)}
-        initial["colleagues"] = [pk for pk in here.participants.values_list("user", flat=True) if pk]
+        initial["colleagues"] = [
+            pk for pk in here.participants.values_list("user", flat=True) if pk
+        ]
     return initial
 
 
 def _previews(emails: list[Message]) -> list[dict[str, Any]]:
-    """Return one email of each kind that is sent, and who gets it: the applicant and the colleagues have
-    different texts, and so have invitations and cancellations."""
+    """Return one email of each kind that is sent, and who gets it: the applicant and the colleagues
+    have different texts, and so have invitations and cancellations.
+    """
     found: dict[tuple[bool, str, str], dict[str, Any]] = {}
     for each in emails:
         key = (each.recipient_id is None, method_of(each.calendar), each.subject)
@@ -387,13 +455,17 @@ def _previews(emails: list[Message]) -> list[dict[str, Any]]:
 
 
 def _overlaps(form: InterviewForm) -> list[str]:
-    """Return who has another interview at this time. It says no more: it may be of another brand."""
+    """Return who has another interview at this time. It says no more:
+    it may be of another brand.
+    """
     data = form.cleaned_data
     others: QuerySet[HistoryEntry] = HistoryEntry.objects.interviews(
         since=data["starts_at"], until=data["ends_at"]
     ).exclude(uid=data["uid"])
     text = gettext("%(name)s has another interview: %(when)s.")
-    busy = Participant.objects.filter(entry__in=others, user__in=data["colleagues"]).exclude(reply="declined")
+    busy = Participant.objects.filter(entry__in=others, user__in=data["colleagues"]).exclude(
+        reply="declined"
+    )
     found = [
         text % {"name": each.name, "when": each.entry.when}
         for each in busy.select_related("user", "entry").order_by("entry__planned_at", "pk")

@@ -38,17 +38,23 @@ COLUMNS = ("day", "from", "until")
 
 
 class SlotsForm(MeetingForm):
-    """Times to choose from: periods, each of which is divided into interviews. `starts` are their begins."""
+    """Times to choose from: periods, each of which is divided into interviews.
+    `starts` are their begins.
+    """
 
     notice_hours = forms.IntegerField(
-        label=_("Hours of notice"), min_value=0, max_value=24 * 14, initial=24,
+        label=_("Hours of notice"),
+        min_value=0,
+        max_value=24 * 14,
+        initial=24,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text=_("Until then, a time can be chosen, and given up for another one."),
-    )  # fmt: skip
+    )
     closes_on = DateField(
-        label=_("Choose until"), widget=UnfoldAdminSingleDateWidget,
+        label=_("Choose until"),
+        widget=UnfoldAdminSingleDateWidget,
         help_text=_("The end of this day."),
-    )  # fmt: skip
+    )
 
     def __init__(self, *args: Any, now: datetime, **kwargs: Any) -> None:
         self.now = now
@@ -57,9 +63,14 @@ class SlotsForm(MeetingForm):
         for row in ROWS:
             number = {"number": row}
             self.fields[f"day{row}"] = DateField(
-                label=gettext("Day %(number)d") % number, required=False, widget=UnfoldAdminSingleDateWidget
+                label=gettext("Day %(number)d") % number,
+                required=False,
+                widget=UnfoldAdminSingleDateWidget,
             )
-            for name, label in (("from", gettext("From %(number)d")), ("until", gettext("Until %(number)d"))):
+            for name, label in (
+                ("from", gettext("From %(number)d")),
+                ("until", gettext("Until %(number)d")),
+            ):
                 self.fields[f"{name}{row}"] = forms.TimeField(
                     label=label % number, required=False, widget=UnfoldAdminSingleTimeWidget
                 )
@@ -119,13 +130,25 @@ class SlotsForm(MeetingForm):
         return found
 
     def filled_set(self, author: Any, vacancy: Any) -> SlotSet:
-        names = ("name", "minutes", "zone", "place", "video_url", "details", "notice_hours", "closes_at")
-        return SlotSet(author=author, vacancy=vacancy, **{name: self.cleaned_data[name] for name in names})
+        names = (
+            "name",
+            "minutes",
+            "zone",
+            "place",
+            "video_url",
+            "details",
+            "notice_hours",
+            "closes_at",
+        )
+        return SlotSet(
+            author=author, vacancy=vacancy, **{name: self.cleaned_data[name] for name in names}
+        )
 
 
 def _instant(day: date, at: time) -> datetime:
-    """Return the instant in the current time zone. Raise ValidationError if the clocks show it twice or skip
-    it."""
+    """Return the instant in the current time zone. Raise ValidationError if the clocks show it
+    twice or skip it.
+    """
     naive = datetime.combine(day, at)
     first, second = readings(naive)
     if first.utcoffset() != second.utcoffset():
@@ -153,7 +176,9 @@ class SlotPages(ApplicationPages):
         back = way_back(request, reverse("admin:applications_application_changelist"))
         return self.answer(request, selection, back)
 
-    def answer(self, request: UserRequest, selection: ApplicationSelection, back: str) -> HttpResponse:
+    def answer(
+        self, request: UserRequest, selection: ApplicationSelection, back: str
+    ) -> HttpResponse:
         people = list(selection.addressed())
         if not people:
             raise BadRequest("applications names none of yours.")
@@ -186,19 +211,28 @@ class SlotPages(ApplicationPages):
     def _sent(self, request: UserRequest, told: list[int], back: str) -> HttpResponse:
         log_access(request.user, Access.CHANGE, *told)
         text = ngettext(
-            "%(count)d applicant may choose a time.", "%(count)d applicants may choose a time.", len(told)
+            "%(count)d applicant may choose a time.",
+            "%(count)d applicants may choose a time.",
+            len(told),
         )
         level = messages.SUCCESS if told else messages.WARNING
         self.message(request, text % {"count": len(told)}, level)
         return redirect(back)
 
     def _page(
-        self, request: UserRequest, selection: ApplicationSelection, people: list[Application],
-        form: SlotsForm, emails: list[Any] | None, back: str,
-    ) -> HttpResponse:  # fmt: skip
+        self,
+        request: UserRequest,
+        selection: ApplicationSelection,
+        people: list[Application],
+        form: SlotsForm,
+        emails: list[Any] | None,
+        back: str,
+    ) -> HttpResponse:
         log_access(request.user, Access.VIEW, *selection.seen)
         told = {each.application_id for each in emails or ()}
-        length = timedelta(minutes=form.cleaned_data["minutes"]) if emails is not None else timedelta()
+        length = (
+            timedelta(minutes=form.cleaned_data["minutes"]) if emails is not None else timedelta()
+        )
         zone = timezone.get_current_timezone_name()
         context = {
             "media": self.admin.media,

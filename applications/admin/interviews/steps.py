@@ -26,7 +26,9 @@ class WhenFilter(admin.SimpleListFilter):
     title = _("when")
     parameter_name = "when"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [
             ("today", pgettext("steps", "Today")),
             ("past", pgettext("steps", "Past")),
@@ -73,7 +75,9 @@ class StepAdmin(BrandScopedAdmin):
     @display(description=_("Applicant"))
     def applicant(self, step: HistoryEntry) -> str:
         url = reverse("admin:applications_application_change", args=[step.application_id])
-        return format_html('<a class="text-link" href="{}">{}</a>', url, step.application.display_name)
+        return format_html(
+            '<a class="text-link" href="{}">{}</a>', url, step.application.display_name
+        )
 
     @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:

@@ -1,8 +1,8 @@
 """The page that adds an application which came in by email, by telephone or at a fair.
 
-Files are stored when they are sent, before the page is valid: then a missing name, or the question whether
-the person is known already, costs no second upload. The page sends them along as signed text. What is never
-saved has no row, and clean_media deletes it.
+Files are stored when they are sent, before the page is valid: then a missing name, or the question
+whether the person is known already, costs no second upload. The page sends them along as signed
+text. What is never saved has no row, and clean_media deletes it.
 """
 
 import secrets
@@ -111,7 +111,8 @@ class AddingForm(ContactForm):
             (Origin.Basis.CONSENT, Origin.Basis.CONSENT.label),
         ],
         help_text=_(
-            "Usual: by email, by telephone and at a fair, the applicant applied. In other cases, the "
+            "Usual: by email, by telephone and at a fair, the applicant applied. In other cases, "
+            "the "
             "applicant did not."
         ),
         widget=UnfoldAdminSelectWidget,
@@ -119,7 +120,9 @@ class AddingForm(ContactForm):
     is_informed = forms.BooleanField(
         label=_("The applicant was told what is stored"),
         required=False,
-        help_text=_("Only needed without an e-mail address: with one, the applicant gets an email."),
+        help_text=_(
+            "Only needed without an e-mail address: with one, the applicant gets an email."
+        ),
         widget=UnfoldBooleanWidget,
     )
     uploads = FilesField(
@@ -134,10 +137,16 @@ class AddingForm(ContactForm):
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
     )
 
-    def __init__(self, *args: Any, request: UserRequest, model_admin: ModelAdmin, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, request: UserRequest, model_admin: ModelAdmin, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         field: Any = self.fields["vacancy"]
-        own = Vacancy.objects.exclude(status=VacancyStatus.ARCHIVED).only("title", "status").order_by("-pk")
+        own = (
+            Vacancy.objects.exclude(status=VacancyStatus.ARCHIVED)
+            .only("title", "status")
+            .order_by("-pk")
+        )
         field.queryset = scope_to_brands(request.user, own, "pk")
         relation = Application._meta.get_field("vacancy")
         field.widget = VacancySelect(
@@ -148,7 +157,10 @@ class AddingForm(ContactForm):
             "There is no such vacancy, or it is archived. Choose another one."
         )
         today = timezone.localdate()
-        self.fields["received_on"].widget.attrs |= {"min": today - timedelta(DAYS_MAX), "max": today}
+        self.fields["received_on"].widget.attrs |= {
+            "min": today - timedelta(DAYS_MAX),
+            "max": today,
+        }
 
     def clean_received_on(self) -> date:
         day: date = self.cleaned_data["received_on"]
@@ -156,7 +168,9 @@ class AddingForm(ContactForm):
         first = last - timedelta(DAYS_MAX)
         if not first <= day <= last:
             text = gettext("Enter a date from %(first)s until %(last)s.")
-            raise forms.ValidationError(text % {"first": format_date(first), "last": format_date(last)})
+            raise forms.ValidationError(
+                text % {"first": format_date(first), "last": format_date(last)}
+            )
         return day
 
     def clean(self) -> dict[str, Any]:
@@ -167,8 +181,9 @@ class AddingForm(ContactForm):
 
 class AddingPage(AdminPages):
     def add_view(self, request: UserRequest) -> HttpResponse:
-        """Show the form; add the application, unless others are likely of the same person and were not shown
-        yet."""
+        """Show the form; add the application, unless others are likely of the same person and were
+        not shown yet.
+        """
         if not request.user.has_perm(ADD):
             raise PermissionDenied
         sent = (request.POST, request.FILES) if request.method == "POST" else ()
@@ -181,7 +196,9 @@ class AddingPage(AdminPages):
             stored = _stored(request, form)
             if is_valid and not form.errors:
                 likely = _likely(request, form, stored, key)
-                if ",".join(str(each.application.pk) for each in likely) == request.POST.get("seen", ""):
+                if ",".join(str(each.application.pk) for each in likely) == request.POST.get(
+                    "seen", ""
+                ):
                     if response := _add(request, form, stored, key):
                         return response
                     key = secrets.token_hex(16)
@@ -192,9 +209,12 @@ class AddingPage(AdminPages):
             "likely": likely,
             "seen": ",".join(str(each.application.pk) for each in likely),
             "key": key,
-            "to_read_out": [" ".join(purpose(Origin(basis=basis))) for basis in ("request", "interest")],
+            "to_read_out": [
+                " ".join(purpose(Origin(basis=basis))) for basis in ("request", "interest")
+            ],
             "kept": [
-                (_signed(request, row), row.original_name, filesizeformat(row.size)) for row in stored.rows
+                (_signed(request, row), row.original_name, filesizeformat(row.size))
+                for row in stored.rows
             ],
             "back": reverse("admin:applications_application_changelist"),
         }
@@ -207,7 +227,9 @@ class AddingPage(AdminPages):
 def _initial(request: UserRequest) -> dict[str, Any]:
     """Return what a new form has: what the address names, else the usual."""
     initial = {"channel": Origin.Channel.EMAIL, "received_on": timezone.localdate()}
-    initial |= {name: request.GET[name] for name in ("channel", "received_on") if name in request.GET}
+    initial |= {
+        name: request.GET[name] for name in ("channel", "received_on") if name in request.GET
+    }
     own = scope_to_brands(request.user, Vacancy.objects.only("language"), "pk")
     vacancy = own.filter(pk=as_id(request.GET.get("vacancy")) or 0).first()
     language = vacancy.shown_language if vacancy else site_language()
@@ -218,15 +240,18 @@ def _initial(request: UserRequest) -> dict[str, Any]:
 
 
 def _stored(request: UserRequest, form: AddingForm) -> StoredFiles:
-    """Return the files that were sent before and are still wanted, and those of this request. What cannot be
-    stored is an error of the form."""
+    """Return the files that were sent before and are still wanted, and those of this request. What
+    cannot be stored is an error of the form.
+    """
     rows = [row for text in request.POST.getlist("kept") if (row := _unsigned(request, text, form))]
     new: list[File] = form.cleaned_data.get("uploads") or []
     if len(rows) + len(new) > FILES_MAX:
         form.add_error("uploads", gettext("At most %(max)d files.") % {"max": FILES_MAX})
         new = []
     if sum(file.size or 0 for file in new) > BYTES_MAX:
-        form.add_error("uploads", gettext("These files have more than 20 MB together. Send fewer at a time."))
+        form.add_error(
+            "uploads", gettext("These files have more than 20 MB together. Send fewer at a time.")
+        )
         new = []
     for file in new:
         try:
@@ -251,7 +276,8 @@ def _unsigned(request: UserRequest, text: str, form: AddingForm) -> SubmissionFi
         return None
     if not private_files.exists(row.path):
         form.add_error(
-            "uploads", gettext("%(name)s is no longer there. Choose it again.") % {"name": row.original_name}
+            "uploads",
+            gettext("%(name)s is no longer there. Choose it again.") % {"name": row.original_name},
         )
         return None
     return row
@@ -262,8 +288,9 @@ def _salt(request: UserRequest) -> str:
 
 
 def _likely(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) -> list[Likely]:
-    """Return the applications that are likely of the same person; none on the second of two clicks, which
-    would find the application of the first one."""
+    """Return the applications that are likely of the same person; none on the second of two clicks,
+    which would find the application of the first one.
+    """
     data = form.cleaned_data
     if idempotency.application_of(data["vacancy"].pk, key):
         return []
@@ -271,8 +298,12 @@ def _likely(request: UserRequest, form: AddingForm, stored: StoredFiles, key: st
     return likely_same(request.user, contact, hashes=[row.sha256 for row in stored.rows])
 
 
-def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) -> HttpResponse | None:
-    """Add the application and go on. None, with an error of the form, if its key was used before."""
+def _add(
+    request: UserRequest, form: AddingForm, stored: StoredFiles, key: str
+) -> HttpResponse | None:
+    """Add the application and go on.
+    None, with an error of the form, if its key was used before.
+    """
     data = form.cleaned_data
     vacancy = Vacancy.objects.select_related("brand__mail").get(pk=data["vacancy"].pk)
     try:
@@ -295,7 +326,9 @@ def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) 
             at=timezone.now(),
         )
     except (KeyReusedError, KeyInUseError):
-        text = gettext("This page was saved already, with other content. Save again to add one more.")
+        text = gettext(
+            "This page was saved already, with other content. Save again to add one more."
+        )
         form.add_error(None, text)
         return None
     log_access(request.user, Access.CHANGE, application.pk)
@@ -308,10 +341,16 @@ def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) 
     )
     messages.success(request, format_html(text, link=link))
     if unknown:
-        text = gettext("No email was sent to %(names)s: no such colleague may view this application.")
+        text = gettext(
+            "No email was sent to %(names)s: no such colleague may view this application."
+        )
         messages.warning(request, text % {"names": ", ".join(f"@{name}" for name in unknown)})
     if "_next" in request.POST:
-        same = {"vacancy": vacancy.pk, "channel": data["channel"], "received_on": data["received_on"]}
+        same = {
+            "vacancy": vacancy.pk,
+            "channel": data["channel"],
+            "received_on": data["received_on"],
+        }
         return redirect(f"{reverse('admin:applications_application_add')}?{urlencode(same)}")
     return redirect(page)
 
@@ -319,7 +358,9 @@ def _add(request: UserRequest, form: AddingForm, stored: StoredFiles, key: str) 
 def _answers(stored: StoredFiles, language: str) -> list[JsonObject]:
     """Return what each file is called, in the language of the applicant."""
     with translation.override(language):
-        labels = [gettext("File %(number)d") % {"number": n} for n in range(1, len(stored.rows) + 1)]
+        labels = [
+            gettext("File %(number)d") % {"number": n} for n in range(1, len(stored.rows) + 1)
+        ]
     return [
         {"field": row.field, "label": label, "values": [row.original_name]}
         for row, label in zip(stored.rows, labels, strict=True)

@@ -64,14 +64,18 @@ class BoardPages(AdminPages):
         cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
         counts = head["candidates"]["by_stage"] if head else rows.counts_by_stage()
         found = columns(request, rows, vacancy, cards, counts)
-        title = gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board")
+        title = (
+            gettext("Board: %(vacancy)s") % {"vacancy": vacancy} if vacancy else gettext("Board")
+        )
         context = {
             **self.context(request, title),
             "media": self.admin.media + form.media if form else self.admin.media,
             "vacancy": vacancy,
             "form": form,
             "head": head,
-            "fieldsets": [name for name, _spec in pages.get_fieldsets(request, vacancy)] if head else [],
+            "fieldsets": [name for name, _spec in pages.get_fieldsets(request, vacancy)]
+            if head
+            else [],
             "columns": found,
             "has_cards": any(column.count for column in found),
         }
@@ -80,10 +84,14 @@ class BoardPages(AdminPages):
     def _filter_form(self, request: UserRequest, own: QuerySet, vacancy: Vacancy | None) -> Any:
         """Return the form that chooses one of the vacancies `own`."""
         form = AutocompleteDropdownForm(
-            request=request, name="vacancy__id__exact", label=gettext("Vacancy"), choices=(),
-            field=Application._meta.get_field("vacancy"), model_admin=self.admin,
+            request=request,
+            name="vacancy__id__exact",
+            label=gettext("Vacancy"),
+            choices=(),
+            field=Application._meta.get_field("vacancy"),
+            model_admin=self.admin,
             data={"vacancy__id__exact": vacancy.pk if vacancy else None},
-        )  # fmt: skip
+        )
         form.fields["vacancy__id__exact"].queryset = own
         return form
 
@@ -111,7 +119,10 @@ class Cards:
             buttons = format_html_join(
                 "",
                 '<button type="submit" name="stage" value="{}">{}{}</button>',
-                ((each.pk, each, "…" if each.needs_confirmation else "") for each in stages(request)),
+                (
+                    (each.pk, each, "…" if each.needs_confirmation else "")
+                    for each in stages(request)
+                ),
             )
             self.menu_of = format_html(
                 '<form method="post" action="{}" class="board-move">'
@@ -132,9 +143,12 @@ class Cards:
         if application.rating:
             facts.append(self.texts["rating"] % {"rating": application.rating})
         applies = (application.read_at is None, application.is_repeated, application.withdrawn_at)
-        marks = [mark for mark, is_marked in zip(self.marks.items(), applies, strict=True) if is_marked]
+        marks = [
+            mark for mark, is_marked in zip(self.marks.items(), applies, strict=True) if is_marked
+        ]
         return format_html(
-            '<li class="board-card" data-card data-name="{}"{}><a class="board-name" href="{}">{}</a>'
+            '<li class="board-card" data-card data-name="{}"{}><a class="board-name" '
+            'href="{}">{}</a>'
             '<p class="board-facts">{}</p>{}{}</li>',
             name,
             mark_safe(' draggable="true"') if self.menu_of else "",
@@ -163,8 +177,9 @@ def _marks(marks: list[tuple[str, str]]) -> str:
 def columns(
     request: UserRequest, rows: Any, vacancy: Vacancy | None, cards: Cards, counts: dict[Any, int]
 ) -> list[Column]:
-    """Return a column per stage. One query finds the newest applications of each stage, and one reads their
-    cards."""
+    """Return a column per stage. One query finds the newest applications of each stage, and one
+    reads their cards.
+    """
     url = reverse("admin:applications_application_changelist")
     query = {"vacancy__id__exact": vacancy.pk} if vacancy else {}
     found = {
@@ -184,7 +199,11 @@ def columns(
         if stage in found:
             shown[stage].append(pk)
     pks = [pk for of_stage in shown.values() for pk in of_stage]
-    named = Application.objects.filter(pk__in=pks).with_latest_change().select_related("user", "vacancy")
+    named = (
+        Application.objects.filter(pk__in=pks)
+        .with_latest_change()
+        .select_related("user", "vacancy")
+    )
     fields = ("user", "vacancy", "created_at", "rating", "read_at", "is_repeated", *NAMES)
     by_pk = named.only(*fields).in_bulk()
     for stage, of_stage in shown.items():

@@ -1,5 +1,6 @@
-"""The actions of the list of applications, beside those that move them to a stage (moves/pages.py). `page` is
-the admin."""
+"""The actions of the list of applications, beside those that move them to a stage (moves/pages.py).
+`page` is the admin.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -38,11 +39,15 @@ def email_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySe
 
 @admin.action(description=_("Let applicants choose a time…"), permissions=["change"])
 def offer_times(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
-    return SlotPages(page).answer(request, ApplicationSelection.of(queryset), request.get_full_path())
+    return SlotPages(page).answer(
+        request, ApplicationSelection.of(queryset), request.get_full_path()
+    )
 
 
 @admin.action(description=_("Export as CSV"), permissions=["export"])
-def export_csv(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> StreamingHttpResponse:
+def export_csv(
+    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+) -> StreamingHttpResponse:
     pks = _exported(request, queryset)
     return exports.csv_response(pks, at=timezone.now())
 
@@ -76,32 +81,45 @@ def download_files(
     headers = {
         "Cache-Control": "private, no-store",
         "Content-Disposition": str(content_disposition_header(True, name)),
-        "Content-Encoding": "identity",  # else the middleware would compress what hardly gets smaller
+        # Else the middleware would compress what hardly gets smaller.
+        "Content-Encoding": "identity",
         "X-Content-Type-Options": "nosniff",
     }
-    return StreamingHttpResponse(archive.chunks(files), content_type="application/zip", headers=headers)
+    return StreamingHttpResponse(
+        archive.chunks(files), content_type="application/zip", headers=headers
+    )
 
 
 @admin.action(description=_("Assign to…"), permissions=["change"])
-def assign_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+def assign_selected(
+    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse | None:
     return AssigningPages(page).assign_action(request, queryset)
 
 
 @admin.action(description=_("Tag…"), permissions=["change"])
-def tag_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+def tag_selected(
+    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse | None:
     return AssigningPages(page).tag_action(request, queryset)
 
 
 @admin.action(description=_("Mark as read"), permissions=["change"])
-def mark_read(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+def mark_read(
+    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse | None:
     rows = queryset.filter(read_at=None)
     return _mark(page, request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
 
 
 @admin.action(description=_("Mark as unread"), permissions=["change"])
-def mark_unread(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+def mark_unread(
+    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse | None:
     rows = queryset.exclude(read_at=None)
-    return _mark(page, request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread")
+    return _mark(
+        page, request, rows, None, label=gettext("Mark as unread"), icon="mark_email_unread"
+    )
 
 
 def _mark(
@@ -113,15 +131,21 @@ def _mark(
     label: str,
     icon: str,
 ) -> HttpResponse | None:
-    """Ask, then set the mark of colleagues too: an application is new until one of them reads it."""
+    """Ask, then set the mark of colleagues too:
+    an application is new until one of them reads it.
+    """
     if not is_confirmed(request):
         people = ApplicationSelection.of(rows).people()
         listed = [ActionRow(f"{each.display_name} – {each.vacancy.title}") for each in people]
         return ask(
-            page, request, label=label, icon=icon, is_refused=not listed,
+            page,
+            request,
+            label=label,
+            icon=icon,
+            is_refused=not listed,
             text=gettext("The mark changes for your colleagues too."),
             sections=[ActionSection(gettext("Applications"), listed)] if listed else [],
-        )  # fmt: skip
+        )
     pks = list(rows.order_by().values_list("pk", flat=True))
     count = Application.objects.filter(pk__in=pks).update(read_at=read_at)
     log_access(request.user, Access.CHANGE, *pks)
@@ -135,6 +159,14 @@ def _mark(
 
 
 ACTIONS = (
-    review_selected, email_selected, offer_times, assign_selected, tag_selected,
-    export_csv, export_xlsx, download_files, mark_read, mark_unread,
-)  # fmt: skip
+    review_selected,
+    email_selected,
+    offer_times,
+    assign_selected,
+    tag_selected,
+    export_csv,
+    export_xlsx,
+    download_files,
+    mark_read,
+    mark_unread,
+)

@@ -1,5 +1,7 @@
-"""One email to many applicants, from a template: its text can be changed, with a preview per language. Then
-one message per application is queued. It can be cancelled for a minute, or until the status is visible."""
+"""One email to many applicants, from a template: its text can be changed, with a preview per
+language. Then one message per application is queued. It can be cancelled for a minute, or until the
+status is visible.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -19,7 +21,13 @@ from django.utils.translation import gettext, ngettext
 from applications.admin.access_log import log_access
 from applications.admin.moves.filling import undecided
 from applications.admin.moves.form import MoveForm
-from applications.admin.moves.pages import MovePages, stage_sent_by, stages, status_context, time_sent_by
+from applications.admin.moves.pages import (
+    MovePages,
+    stage_sent_by,
+    stages,
+    status_context,
+    time_sent_by,
+)
 from applications.admin.page.emails import EmailForm
 from applications.admin.parts import ApplicationPages
 from applications.admin.selection import ApplicationSelection
@@ -48,8 +56,9 @@ class BulkEmailPages(ApplicationPages):
         ]
 
     def emails_view(self, request: UserRequest) -> HttpResponse:
-        """POST: show the emails from `template` to the applicants of `applications`; with `confirmed`, queue
-        them. With `stage`, also move the applications to that stage."""
+        """POST: show the emails from `template` to the applicants of `applications`; with
+        `confirmed`, queue them. With `stage`, also move the applications to that stage.
+        """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.admin.has_email_permission(request):
@@ -88,11 +97,17 @@ class BulkEmailPages(ApplicationPages):
         return stage_sent_by(request)
 
     def choose_template(
-        self, request: UserRequest, selection: ApplicationSelection, back: str,
-        mailing: "Mailing | None" = None, stage: Stage | None = None, move: MoveForm | None = None,
-    ) -> HttpResponse:  # fmt: skip
-        """Return the page with the recipients and, once a template is chosen, its text and a preview per
-        language."""
+        self,
+        request: UserRequest,
+        selection: ApplicationSelection,
+        back: str,
+        mailing: "Mailing | None" = None,
+        stage: Stage | None = None,
+        move: MoveForm | None = None,
+    ) -> HttpResponse:
+        """Return the page with the recipients and, once a template is chosen, its text and a
+        preview per language.
+        """
         people = list(selection.addressed())
         reached = [each for each in people if each.address]
         context = {
@@ -118,13 +133,18 @@ class BulkEmailPages(ApplicationPages):
         return TemplateResponse(request, template_name, context, status=status)
 
     def _send_all(
-        self, request: UserRequest, selection: ApplicationSelection, mailing: "Mailing",
+        self,
+        request: UserRequest,
+        selection: ApplicationSelection,
+        mailing: "Mailing",
         move: MoveForm | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         at, stage = timezone.now(), move.stage if move else None
         with transaction.atomic():
             left = self._moved_by_others(request, selection, move) if move else set()
-            people = [each for each in selection.addressed() if each.address and each.pk not in left]
+            people = [
+                each for each in selection.addressed() if each.address and each.pk not in left
+            ]
             emails = [mailing.email_to(each) for each in people]
             current = current_changes([each.pk for each in people]) if stage else {}
             unseen = {
@@ -150,15 +170,21 @@ class BulkEmailPages(ApplicationPages):
             self.message(request, done, messages.SUCCESS)
         if count := len(with_status):
             text = ngettext(
-                "%(count)d email is queued. It is sent with the status, on %(time)s. Undo cancels it.",
-                "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo cancels them.",
+                "%(count)d email is queued. It is sent with the status, on %(time)s. Undo "
+                "cancels it.",
+                (
+                    "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo "
+                    "cancels them."
+                ),
                 count,
             )
             time = format_datetime(min(change.visible_at for change in with_status))
             self.message(request, text % {"count": count, "time": time}, messages.SUCCESS)
         if again := len(repeated):
             text = ngettext(
-                "%(count)d email was queued already.", "%(count)d emails were queued already.", again
+                "%(count)d email was queued already.",
+                "%(count)d emails were queued already.",
+                again,
             )
             self.message(request, text % {"count": again}, messages.WARNING)
         if deleted := len(emails) - len(sent) - len(repeated):
@@ -175,15 +201,21 @@ class BulkEmailPages(ApplicationPages):
             raise PermissionDenied
         at = time_sent_by(request)
         own = self.admin.get_queryset(request).order_by().values("pk")
-        mine = not_due(timezone.now()).filter(author=request.user, stage_change=None, application__in=own)
+        mine = not_due(timezone.now()).filter(
+            author=request.user, stage_change=None, application__in=own
+        )
         emails = mine.filter(next_at=at) if at else mine.none()
         back = reverse("admin:applications_application_changelist")
         if request.method == "POST":
             with transaction.atomic():
-                pks = list(emails.select_for_update(of=("self",)).values_list("application", flat=True))
+                pks = list(
+                    emails.select_for_update(of=("self",)).values_list("application", flat=True)
+                )
                 emails.delete()
                 log_access(request.user, Access.CHANGE, *pks)
-            text = ngettext("%(count)d email was cancelled.", "%(count)d emails were cancelled.", len(pks))
+            text = ngettext(
+                "%(count)d email was cancelled.", "%(count)d emails were cancelled.", len(pks)
+            )
             level = messages.SUCCESS if pks else messages.WARNING
             self.message(request, text % {"count": len(pks)}, level)
             return redirect(back)
@@ -193,16 +225,22 @@ class BulkEmailPages(ApplicationPages):
             "people": list(ApplicationSelection(seen).people()),
             "back": back,
         }
-        return TemplateResponse(request, "admin/applications/application/emails/cancel_emails.html", context)
+        return TemplateResponse(
+            request, "admin/applications/application/emails/cancel_emails.html", context
+        )
 
     def _moved_by_others(
         self, request: UserRequest, selection: ApplicationSelection, move: MoveForm
     ) -> set[int]:
-        """Move `selection`. Return the applications that somebody else moved in the meantime, also those in
-        its stage now: they get no second email about it."""
+        """Move `selection`. Return the applications that somebody else moved in the meantime, also
+        those in its stage now: they get no second email about it.
+        """
         result = MovePages(self.admin).move_and_report(request, selection, move)
         there = ApplicationSelection.of(Application.objects.filter(pk__in=result.there)).seen
-        return {*result.elsewhere, *(pk for pk, change in there.items() if change != selection.seen[pk])}
+        return {
+            *result.elsewhere,
+            *(pk for pk, change in there.items() if change != selection.seen[pk]),
+        }
 
 
 def written() -> list[MailTemplate]:
@@ -210,17 +248,22 @@ def written() -> list[MailTemplate]:
     return [
         each
         for each in MailTemplate.objects.all()
-        if any(getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES)
+        if any(
+            getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES
+        )
     ]
 
 
 class Mailing:
-    """One email to many: the text of `template` in each language, or what the recruiter made of it for this
-    mailing (`<language>-subject` and `<language>-body` in `data`)."""
+    """One email to many: the text of `template` in each language, or what the recruiter made of it
+    for this mailing (`<language>-subject` and `<language>-body` in `data`).
+    """
 
     def __init__(self, template: MailTemplate, base_url: str, data: QueryDict) -> None:
         self.template, self.base_url = template, base_url
-        self.forms = {code: EmailForm(data, prefix=code) for code in LANGUAGES if f"{code}-body" in data}
+        self.forms = {
+            code: EmailForm(data, prefix=code) for code in LANGUAGES if f"{code}-body" in data
+        }
 
     def is_valid(self) -> bool:
         return all(form.is_valid() for form in self.forms.values())
@@ -232,12 +275,15 @@ class Mailing:
         code = self.language_of(application)
         if form := self.forms.get(code):
             texts = form.cleaned_data
-            return mail.email(**texts, application=application, language=code, base_url=self.base_url)
+            return mail.email(
+                **texts, application=application, language=code, base_url=self.base_url
+            )
         return mail.email_from(self.template, application, language=code, base_url=self.base_url)
 
     def previews(self, people: list[Application]) -> list[dict[str, object]]:
-        """Return the text in each language with the email to its first applicant, None if the text is
-        invalid, and how many get it."""
+        """Return the text in each language with the email to its first applicant, None if the text
+        is invalid, and how many get it.
+        """
         found: dict[str, dict[str, Any]] = {}
         for application in people:
             code = self.language_of(application)
@@ -246,8 +292,13 @@ class Mailing:
                 initial = {name: getattr(self.template, f"{name}_{code}") for name in names}
                 form = self.forms.get(code) or EmailForm(initial=initial, prefix=code)
                 is_valid = not form.is_bound or form.is_valid()
-                found[code] = {"language": gettext(LANGUAGES[code]), "code": code, "form": form, "count": 0,
-                               "applicant": application.display_name,
-                               "email": self.email_to(application) if is_valid else None}  # fmt: skip
+                found[code] = {
+                    "language": gettext(LANGUAGES[code]),
+                    "code": code,
+                    "form": form,
+                    "count": 0,
+                    "applicant": application.display_name,
+                    "email": self.email_to(application) if is_valid else None,
+                }
             found[code]["count"] += 1
         return list(found.values())

@@ -28,7 +28,9 @@ OLDER = "older"
 class VacancyFilter(AutocompleteSelectFilter):
     """By a vacancy, found by typing. That of another brand is neither found nor named."""
 
-    def __init__(self, field: object, request: UserRequest, params: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, field: object, request: UserRequest, params: Any, *args: Any, **kwargs: Any
+    ) -> None:
         sent = as_id((params.pop("vacancy__id__exact", None) or [""])[-1])
         super().__init__(field, request, params, *args, **kwargs)
         if sent is not None:
@@ -55,7 +57,9 @@ class StageFilter(DropdownFilter):
     title = _("stage")
     parameter_name = "stage"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(str(stage.pk), str(stage)) for stage in stages(request)]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
@@ -69,7 +73,9 @@ class ReasonFilter(DropdownFilter):
     title = _("reason")
     parameter_name = "reason"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(str(reason.pk), str(reason)) for reason in Reason.objects.all()]
 
     def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
@@ -81,7 +87,9 @@ class AgeFilter(DropdownFilter):
     title = _("age")
     parameter_name = "age"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [
             ("1", _("Last 24 hours")),
             ("7", _("Last 7 days")),
@@ -105,7 +113,9 @@ class ReadFilter(DropdownFilter):
     title = _("new or read")
     parameter_name = "read"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [("no", _("New")), ("yes", _("Read"))]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
@@ -120,7 +130,9 @@ class DecisionFilter(DropdownFilter):
     title = _("decision")
     parameter_name = "decision"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [("none", _("None for a week"))]
 
     def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
@@ -128,7 +140,9 @@ class DecisionFilter(DropdownFilter):
 
 
 def undecided_before(applications: Any) -> QuerySet:
-    """Return the `applications` of which the stage decides nothing, and did not change for a week."""
+    """Return the `applications` of which the stage decides nothing, and did
+    not change for a week.
+    """
     return applications.undecided_since(timezone.now() - timedelta(days=7))
 
 
@@ -144,7 +158,9 @@ class MarkFilter(DropdownFilter):
         "spontaneous": (_("Open application"), {"is_spontaneous": True}),
     }
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(code, label) for code, (label, _condition) in self.CONDITIONS.items()]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
@@ -158,7 +174,9 @@ class PayFilter(DropdownFilter):
     title = pgettext_lazy("of a vacancy", "pay")
     parameter_name = "pay"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [("untold", _("Pay not told"))] if settings.PAY_TOLD_IN else []
 
     def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
@@ -170,7 +188,9 @@ class RatingFilter(DropdownFilter):
     parameter_name = "rating"
     NONE = "none"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         at_least = [(str(n), gettext("At least %(rating)s") % {"rating": n}) for n in (5, 4, 3, 2)]
         return [*at_least, (self.NONE, _("Not rated"))]
 
@@ -187,7 +207,9 @@ class OwnerFilter(DropdownFilter):
     title = _("assigned to")
     parameter_name = "owner"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [("me", _("Mine")), ("nobody", _("Nobody"))]
 
     def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
@@ -202,7 +224,9 @@ class TagFilter(DropdownFilter):
     title = _("tag")
     parameter_name = "tag"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [(folded, name) for folded, name in tags_of(request.user)]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
@@ -218,7 +242,9 @@ class WaitingFilter(DropdownFilter):
     title = _("waiting")
     parameter_name = "waiting"
 
-    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> list[tuple[str, StrOrPromise]]:
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
         return [("long", _("Too long in its stage"))]
 
     def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
@@ -226,6 +252,17 @@ class WaitingFilter(DropdownFilter):
 
 
 FILTERS = (
-    ("vacancy", VacancyFilter), StageFilter, ReasonFilter, AgeFilter, ReadFilter, DecisionFilter,
-    WaitingFilter, RatingFilter, MarkFilter, PayFilter, OwnerFilter, TagFilter, ReviewFilter,
-)  # fmt: skip
+    ("vacancy", VacancyFilter),
+    StageFilter,
+    ReasonFilter,
+    AgeFilter,
+    ReadFilter,
+    DecisionFilter,
+    WaitingFilter,
+    RatingFilter,
+    MarkFilter,
+    PayFilter,
+    OwnerFilter,
+    TagFilter,
+    ReviewFilter,
+)

@@ -1,4 +1,6 @@
-"""The tabs above the list of applications: built-in views, and those that a user saved for themselves."""
+"""The tabs above the list of applications:
+built-in views, and those that a user saved for themselves.
+"""
 
 from typing import cast
 from urllib.parse import urlencode
@@ -26,8 +28,9 @@ NAME_MAX = cast("int", SavedView._meta.get_field("name").max_length)
 
 
 def filters_of(text: str) -> str:
-    """Return the filters and the order of the query string `text`, without the words of a search: they may
-    be names of applicants."""
+    """Return the filters and the order of the query string `text`, without the words of a search:
+    they may be names of applicants.
+    """
     query = QueryDict(text.removeprefix("?"), mutable=True)
     query.pop("q", None)
     return stored_query(query.urlencode())

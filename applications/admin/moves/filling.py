@@ -1,5 +1,6 @@
-"""What a recruiter is offered with the last hire of a vacancy: to mark it as filled, to unpublish it, and to
-write to the others. Nothing is done without being asked for."""
+"""What a recruiter is offered with the last hire of a vacancy: to mark it as filled, to unpublish
+it, and to write to the others. Nothing is done without being asked for.
+"""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -22,8 +23,9 @@ MESSAGES = 5  # at a time
 
 
 def filled_by(applications: Collection[int], stage: Stage, *, user: User) -> list[Vacancy]:
-    """Return the vacancies of which no position is left once `applications` are in `stage`, and that are not
-    marked as filled yet; none if `user` may not mark them."""
+    """Return the vacancies of which no position is left once `applications` are in `stage`, and
+    that are not marked as filled yet; none if `user` may not mark them.
+    """
     if stage.kind != Stage.Kind.HIRED or not user.has_perm(CHANGE):
         return []
     named = Application.objects.filter(pk__in=applications).order_by()
@@ -35,7 +37,11 @@ def filled_by(applications: Collection[int], stage: Stage, *, user: User) -> lis
     for pk, vacancy in there.filter(stage_id__in=kind).values_list("pk", "vacancy"):
         hired[vacancy].add(pk)
     rows = Vacancy.objects.filter(pk__in=list(hired)).without_texts().select_related("requisition")
-    return [vacancy for vacancy in rows.order_by("pk") if _is_filled_with(vacancy, len(hired[vacancy.pk]))]
+    return [
+        vacancy
+        for vacancy in rows.order_by("pk")
+        if _is_filled_with(vacancy, len(hired[vacancy.pk]))
+    ]
 
 
 def _is_filled_with(vacancy: Vacancy, people: int) -> bool:
@@ -46,10 +52,14 @@ def _is_filled_with(vacancy: Vacancy, people: int) -> bool:
 def report_filled(
     request: UserRequest, moved: Collection[int], stage: Stage, *, is_marked: bool, at: datetime
 ) -> list[str]:
-    """Mark the vacancies that `moved` filled, if that is wanted. Return a message about each of them."""
+    """Mark the vacancies that `moved` filled, if that is wanted.
+    Return a message about each of them.
+    """
     filled = filled_by(moved, stage, user=request.user)
     for vacancy in filled if is_marked else ():
-        Requisition.objects.update_or_create(vacancy=vacancy, defaults={"filled_at": at, "updated_at": at})
+        Requisition.objects.update_or_create(
+            vacancy=vacancy, defaults={"filled_at": at, "updated_at": at}
+        )
         log_fields(request.user, vacancy, ["is_filled"])
     return [_next_steps(request, vacancy, is_marked=is_marked) for vacancy in filled[:MESSAGES]]
 
@@ -73,8 +83,10 @@ def _next_steps(request: UserRequest, vacancy: Vacancy, *, is_marked: bool) -> s
         url = f"{reverse('admin:applications_application_others')}?{urlencode({'vacancy': vacancy.pk})}"
         text = ngettext("Write to the other one…", "Write to the %(count)d others…", count)
         links.append((url, text % {"count": count}))
-    text = gettext("“%(vacancy)s” is marked as filled.") if is_marked else gettext(
-        "Every position of “%(vacancy)s” is filled."
-    )  # fmt: skip
+    text = (
+        gettext("“%(vacancy)s” is marked as filled.")
+        if is_marked
+        else gettext("Every position of “%(vacancy)s” is filled.")
+    )
     shown = format_html_join("", ' <a class="text-link" href="{}">{}</a>', links)
     return format_html("{}{}", text % {"vacancy": vacancy}, shown)

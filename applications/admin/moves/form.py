@@ -22,9 +22,10 @@ from vacancies.models import Vacancy
 
 
 class MoveForm(forms.Form):
-    """The reason, if `stage` asks for one, whether its email is sent, whether the coming interviews of the
-    `applications` are cancelled, if it decides, and whether the vacancies `fills` are marked as filled. On a
-    page that writes another email (`has_email`), that of the stage is not sent."""
+    """The reason, if `stage` asks for one, whether its email is sent, whether the coming interviews
+    of the `applications` are cancelled, if it decides, and whether the vacancies `fills` are marked
+    as filled. On a page that writes another email (`has_email`), that of the stage is not sent.
+    """
 
     reason = forms.ModelChoiceField(
         Reason.objects.none(),
@@ -33,7 +34,9 @@ class MoveForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
         help_text=_("Applicants do not see it."),
     )
-    no_email = forms.BooleanField(label=_("Send no email"), required=False, widget=UnfoldBooleanWidget)
+    no_email = forms.BooleanField(
+        label=_("Send no email"), required=False, widget=UnfoldBooleanWidget
+    )
     is_filled = forms.BooleanField(required=False, widget=UnfoldBooleanWidget)
 
     cancels_interviews = forms.BooleanField(
@@ -44,9 +47,15 @@ class MoveForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, *, stage: Stage, applications: Iterable[int], has_email: bool = False,
-        fills: Sequence[Vacancy] = (), **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        data: Any = None,
+        *,
+        stage: Stage,
+        applications: Iterable[int],
+        has_email: bool = False,
+        fills: Sequence[Vacancy] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(data, **kwargs)
         self.stage = stage
         upcoming = HistoryEntry.objects.interviews().filter(
@@ -55,7 +64,9 @@ class MoveForm(forms.Form):
         if stage.kind == Stage.Kind.OPEN or not upcoming.exists():
             del self.fields["cancels_interviews"]
         if fills:
-            text = ngettext("Mark “%(vacancy)s” as filled", "Mark %(count)d vacancies as filled", len(fills))
+            text = ngettext(
+                "Mark “%(vacancy)s” as filled", "Mark %(count)d vacancies as filled", len(fills)
+            )
             self.fields["is_filled"].label = text % {"vacancy": fills[0], "count": len(fills)}
         else:
             del self.fields["is_filled"]
@@ -89,8 +100,9 @@ class MoveForm(forms.Form):
 
 
 def email_context(request: UserRequest, stage: Stage, people: Iterable[Application]) -> Context:
-    """Return the email of `stage` to `people` in each language, for stage_email.html: to the first applicant,
-    and how many get it; and who gets none. `people` have what an email can mention."""
+    """Return the email of `stage` to `people` in each language, for stage_email.html: to the first
+    applicant, and how many get it; and who gets none. `people` have what an email can mention.
+    """
     if stage.email is None:
         return {}
     people = list(people)
@@ -107,7 +119,9 @@ def email_context(request: UserRequest, stage: Stage, people: Iterable[Applicati
         else:
             code = mail.language_of(stage.email, each.language)
             if code not in previews:
-                email = mail.email_from(stage.email, each, language=code, base_url=base_url(request))
+                email = mail.email_from(
+                    stage.email, each, language=code, base_url=base_url(request)
+                )
                 name = gettext(LANGUAGES[code])
                 previews[code] = {"code": code, "language": name, "email": email, "count": 0}
             previews[code]["count"] += 1

@@ -45,8 +45,10 @@ MAX_NAMES = 10  # names in a message
 
 @dataclass
 class Result:
-    """The ids of the applications that were moved, that were in the stage already, and that somebody else had
-    moved; the page that undoes the move ("" if applicants see it at once); messages as (level, text)."""
+    """The ids of the applications that were moved, that were in the stage already, and that
+    somebody else had moved; the page that undoes the move ("" if applicants see it at once);
+    messages as (level, text).
+    """
 
     moved: list[int]
     there: list[int]
@@ -64,8 +66,12 @@ class MovePages(ApplicationPages):
             self.url("undo-moves/", self.undo_moves_view, "undo_moves"),
         ]
 
-    def actions(self, request: UserRequest) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
-        """Return an action of the list per stage. The admin formats labels of actions: "%" is doubled."""
+    def actions(
+        self, request: UserRequest
+    ) -> dict[str, tuple[Callable[..., HttpResponse], str, str]]:
+        """Return an action of the list per stage. The admin formats labels of actions:
+        "%" is doubled.
+        """
         found: dict[str, tuple[Callable[..., HttpResponse], str, str]] = {}
         for stage in stages(request):
             name = f"move_to_{stage.pk}"
@@ -74,7 +80,9 @@ class MovePages(ApplicationPages):
         return found
 
     def move_view(self, request: UserRequest) -> HttpResponse:
-        """POST: move `applications` to `stage`. Some need `confirmed`, and what `MoveForm` asks for."""
+        """POST: move `applications` to `stage`.
+        Some need `confirmed`, and what `MoveForm` asks for.
+        """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         if not self.admin.has_change_permission(request):
@@ -100,7 +108,9 @@ class MovePages(ApplicationPages):
         *,
         has_email: bool = False,
     ) -> MoveForm:
-        """Return the form of a move. A page that writes another email keeps in it what was chosen before."""
+        """Return the form of a move.
+        A page that writes another email keeps in it what was chosen before.
+        """
         return MoveForm(
             data,
             stage=stage,
@@ -120,9 +130,13 @@ class MovePages(ApplicationPages):
         return result
 
     def confirm_move(
-        self, request: UserRequest, selection: ApplicationSelection, stage: Stage, back: str,
+        self,
+        request: UserRequest,
+        selection: ApplicationSelection,
+        stage: Stage,
+        back: str,
         form: MoveForm | None = None,
-    ) -> HttpResponse:  # fmt: skip
+    ) -> HttpResponse:
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
         context = {
@@ -131,40 +145,61 @@ class MovePages(ApplicationPages):
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
             "form": form or self.form(request, stage, selection),
-            **email_context(request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])),
+            **email_context(
+                request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])
+            ),
             "selection": selection,
             "back": back,
         }
         template = "admin/applications/application/moves/confirm_move.html"
-        return TemplateResponse(request, template, context, status=422 if form and form.errors else 200)
+        return TemplateResponse(
+            request, template, context, status=422 if form and form.errors else 200
+        )
 
     def _run(
-        self, request: UserRequest, selection: ApplicationSelection, move: Move, *, marks_filled: bool = False
+        self,
+        request: UserRequest,
+        selection: ApplicationSelection,
+        move: Move,
+        *,
+        marks_filled: bool = False,
     ) -> "Result":
         stage, at = move.stage, move.at
         with transaction.atomic():
             moved, there, elsewhere = move_if_unchanged(selection.seen, move)
             self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
             filled = report_filled(request, moved, stage, is_marked=marks_filled, at=at)
-        result = Result(moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else "")
+        result = Result(
+            moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else ""
+        )
         if moved:
-            text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved))
+            text = ngettext(
+                "%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved)
+            )
             done = text % {"count": len(moved), "stage": stage}
             if result.undo_url:
-                link = format_html('<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo"))
+                link = format_html(
+                    '<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo")
+                )
                 done = format_html("{} {}", done, link)
             result.messages.append((messages.SUCCESS, done))
-        emails = Message.objects.filter(application__in=moved, kind=Message.Kind.STAGE, stage_change__at=at)
+        emails = Message.objects.filter(
+            application__in=moved, kind=Message.Kind.STAGE, stage_change__at=at
+        )
         if move.sends_email and (count := emails.count()):
             text = ngettext(
-                "%(count)d email is sent on %(time)s.", "%(count)d emails are sent on %(time)s.", count
+                "%(count)d email is sent on %(time)s.",
+                "%(count)d emails are sent on %(time)s.",
+                count,
             )
             time = format_datetime(sent_at(stage, at=at))
             result.messages.append((messages.SUCCESS, text % {"count": count, "time": time}))
         result.messages += [(messages.SUCCESS, text) for text in filled]
         if there:
             text = ngettext(
-                "%(count)d was already in %(stage)s.", "%(count)d were already in %(stage)s.", len(there)
+                "%(count)d was already in %(stage)s.",
+                "%(count)d were already in %(stage)s.",
+                len(there),
             )
             result.messages.append((messages.WARNING, text % {"count": len(there), "stage": stage}))
         if elsewhere:
@@ -179,7 +214,9 @@ class MovePages(ApplicationPages):
     def _moved_json(
         self, request: UserRequest, selection: ApplicationSelection, stage: Stage
     ) -> HttpResponse:
-        """Move the one application of a card, for the board's script. 409: somebody else moved it."""
+        """Move the one application of a card, for the board's script. 409:
+        somebody else moved it.
+        """
         move = Move(stage=stage, author=request.user, at=timezone.now())
         result = self._run(request, selection, move)
         body = {
@@ -200,14 +237,18 @@ class MovePages(ApplicationPages):
             raise PermissionDenied
         at = time_sent_by(request)
         own = self.admin.get_queryset(request).order_by().values("pk")
-        mine = StageChange.objects.filter(author=request.user.pk, is_undo=False, application__in=own)
+        mine = StageChange.objects.filter(
+            author=request.user.pk, is_undo=False, application__in=own
+        )
         changes = mine.filter(at=at) if at else mine.none()
         now = timezone.now()
         if request.method == "POST":
             self._undo_moves(request, changes, now)
             return redirect("admin:applications_application_changelist")
         rows = list(changes.select_related("stage"))
-        selection = ApplicationSelection({row.application_id: None for row in rows if row.visible_at > now})
+        selection = ApplicationSelection(
+            {row.application_id: None for row in rows if row.visible_at > now}
+        )
         context = {
             **self.context(request, gettext("Undo")),
             "people": list(selection.people()),
@@ -218,11 +259,16 @@ class MovePages(ApplicationPages):
 
     def _undo_moves(self, request: UserRequest, changes: QuerySet, now: datetime) -> None:
         with transaction.atomic():
-            undone, kept = undo_moves(list(changes.values_list("pk", flat=True)), author=request.user, at=now)
+            undone, kept = undo_moves(
+                list(changes.values_list("pk", flat=True)), author=request.user, at=now
+            )
             self.log_moves(request, undone, _("Stage change undone."))
         if undone:
-            text = ngettext("%(count)d stage change was undone.", "%(count)d stage changes were undone.",
-                            len(undone))  # fmt: skip
+            text = ngettext(
+                "%(count)d stage change was undone.",
+                "%(count)d stage changes were undone.",
+                len(undone),
+            )
             self.message(request, text % {"count": len(undone)}, messages.SUCCESS)
         if kept:
             text = ngettext(
@@ -232,7 +278,9 @@ class MovePages(ApplicationPages):
             )
             self.message(request, with_links(text, kept), messages.WARNING)
 
-    def log_moves(self, request: UserRequest, pks: list[int], text: StrOrPromise, **values: object) -> None:
+    def log_moves(
+        self, request: UserRequest, pks: list[int], text: StrOrPromise, **values: object
+    ) -> None:
         """Add entries to the access log and to the history of the applications."""
         with translation.override(site_language()):  # stored, and read by all users
             stored = str(text) % values
@@ -249,7 +297,9 @@ def _move_selected(
 
 
 def status_context(stage: Stage) -> dict[str, object]:
-    """Return what applicants see of `stage`, and from when ("" for at once), for visible_status.html."""
+    """Return what applicants see of `stage`, and from when ("" for at once), for
+    visible_status.html.
+    """
     visible_at = days_after(timezone.now(), stage.embargo_days)
     return {
         "stage": stage,
@@ -292,16 +342,23 @@ def undo_url(at: datetime) -> str:
 
 def with_links(text: str, pks: list[int]) -> str:
     """Return a translated `text` with the number of applications and links to them."""
-    return format_html(text.replace("%(count)d", "{}").replace("%(links)s", "{}"), len(pks), links(pks))
+    return format_html(
+        text.replace("%(count)d", "{}").replace("%(links)s", "{}"), len(pks), links(pks)
+    )
 
 
 def links(pks: list[int]) -> str:
-    """Return links to the first of the applications, and how many there are more. No names: messages are
-    stored in sessions, which an erasure does not search."""
+    """Return links to the first of the applications, and how many there are more. No names:
+    messages are stored in sessions, which an erasure does not search.
+    """
     shown = [
         (reverse("admin:applications_application_change", args=[pk]), Application(pk=pk))
         for pk in pks[:MAX_NAMES]
     ]
     found = format_html_join(", ", '<a class="text-link" href="{}">{}</a>', shown)
     more = len(pks) - len(shown)
-    return format_html("{}, {}", found, gettext("and %(count)d more") % {"count": more}) if more else found
+    return (
+        format_html("{}, {}", found, gettext("and %(count)d more") % {"count": more})
+        if more
+        else found
+    )

@@ -1,4 +1,6 @@
-"""Who looks after applications, and their tags: for one on its page, for many by actions of the list."""
+"""Who looks after applications, and their tags:
+for one on its page, for many by actions of the list.
+"""
 
 from typing import Any
 
@@ -28,7 +30,9 @@ TAGS_MAX = 200  # that are offered
 
 def tags_of(user: User) -> list[tuple[str, str]]:
     """Return (folded, name) of the tags of the user's brands, each name once."""
-    return list(dict(Tag.objects.filter(_own(user)).values_list("folded", "name")[:TAGS_MAX]).items())
+    return list(
+        dict(Tag.objects.filter(_own(user)).values_list("folded", "name")[:TAGS_MAX]).items()
+    )
 
 
 def _own(user: User) -> Q:
@@ -37,14 +41,19 @@ def _own(user: User) -> Q:
 
 class OwnerForm(forms.Form):
     owner = forms.ChoiceField(
-        label=_("Assigned to"), required=False, widget=UnfoldAdminSelectWidget(attrs={"id": "id_owner"})
+        label=_("Assigned to"),
+        required=False,
+        widget=UnfoldAdminSelectWidget(attrs={"id": "id_owner"}),
     )
 
     def __init__(self, *args: Any, readers: list[User], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.readers = {str(user.pk): user for user in readers}
         field: Any = self.fields["owner"]
-        field.choices = [("", gettext("Nobody")), *((pk, person(user)) for pk, user in self.readers.items())]
+        field.choices = [
+            ("", gettext("Nobody")),
+            *((pk, person(user)) for pk, user in self.readers.items()),
+        ]
         field.error_messages["invalid_choice"] = gettext(
             "This colleague may not see all of the applications."
         )
@@ -93,7 +102,9 @@ class AssigningPages(ApplicationPages):
             self._show_errors(request, form)
         return self.back(request, application, "assigned")
 
-    def assign_action(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    def assign_action(
+        self, request: UserRequest, queryset: ApplicationQuerySet
+    ) -> HttpResponse | None:
         """Ask to whom, then assign the applications."""
         pks = list(queryset.order_by().values_list("pk", flat=True))
         data = request.POST if is_confirmed(request) else None
@@ -104,7 +115,9 @@ class AssigningPages(ApplicationPages):
         text = gettext("Colleagues who may see all of these applications are offered.")
         return self._ask(request, queryset, form, gettext("Assign"), "assignment_ind", text)
 
-    def tag_action(self, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse | None:
+    def tag_action(
+        self, request: UserRequest, queryset: ApplicationQuerySet
+    ) -> HttpResponse | None:
         """Ask for the tag, then add or remove it."""
         form = TagForm(request.POST if is_confirmed(request) else None)
         if form.is_bound and form.is_valid():
@@ -122,7 +135,9 @@ class AssigningPages(ApplicationPages):
             else ngettext("%(count)d assigned to nobody.", "%(count)d assigned to nobody.", count)
         )
         self.message(
-            request, text % {"count": count, "name": person(owner) if owner else ""}, messages.SUCCESS
+            request,
+            text % {"count": count, "name": person(owner) if owner else ""},
+            messages.SUCCESS,
         )
 
     def _tag(self, request: UserRequest, pks: list[int], form: TagForm) -> None:
@@ -150,16 +165,26 @@ class AssigningPages(ApplicationPages):
                 self.message(request, f"{form.fields[name].label}: {error}", messages.ERROR)
 
     def _ask(
-        self, request: UserRequest, rows: ApplicationQuerySet, form: forms.Form,
-        label: str, icon: str, text: str,
-    ) -> HttpResponse:  # fmt: skip
+        self,
+        request: UserRequest,
+        rows: ApplicationQuerySet,
+        form: forms.Form,
+        label: str,
+        icon: str,
+        text: str,
+    ) -> HttpResponse:
         people = ApplicationSelection.of(rows).people()
         listed = [ActionRow(f"{each.display_name} – {each.vacancy.title}") for each in people]
         response = ask(
-            self.admin, request, label=label, icon=icon, text=text, form=form,
+            self.admin,
+            request,
+            label=label,
+            icon=icon,
+            text=text,
+            form=form,
             sections=[ActionSection(gettext("Applications"), listed)],
             own_tags=[name for _folded, name in tags_of(request.user)],
-        )  # fmt: skip
+        )
         response.status_code = 422 if form.errors else 200
         return response
 
@@ -167,10 +192,15 @@ class AssigningPages(ApplicationPages):
 def assigned_context(
     request: UserRequest, application: Application, readers: list[User]
 ) -> dict[str, object]:
-    """Return the owner and the tags of an application, for its page, and forms to change them. `readers` may
-    view the application."""
+    """Return the owner and the tags of an application, for its page, and forms to change them.
+    `readers` may view the application.
+    """
     has = Exists(ApplicationTag.objects.filter(application=application, tag=OuterRef("pk")))
-    rows = Tag.objects.annotate(has=has).filter(_own(request.user) | Q(has=True)).order_by("-has", "folded")
+    rows = (
+        Tag.objects.annotate(has=has)
+        .filter(_own(request.user) | Q(has=True))
+        .order_by("-has", "folded")
+    )
     tags = list(rows.values_list("name", "has")[:TAGS_MAX])
     context: dict[str, object] = {"tags": [name for name, has in tags if has]}
     if request.user.has_perm(CHANGE):

@@ -32,7 +32,9 @@ FOUND = 1_000
 
 class ConsiderForm(forms.Form):
     vacancy = forms.ModelChoiceField(
-        Vacancy.objects.none(), label=_("Vacancy"), error_messages={"required": _("Choose a vacancy.")}
+        Vacancy.objects.none(),
+        label=_("Vacancy"),
+        error_messages={"required": _("Choose a vacancy.")},
     )
 
     def __init__(self, data: Any, *, vacancies: QuerySet) -> None:
@@ -55,7 +57,9 @@ class ConsideringPages(ApplicationPages):
         ):  # whoever applied for one job did not ask to be considered for others
             raise Http404
         vacancies = (
-            Vacancy.objects.editable_by(request.user).without_texts().exclude(pk=application.vacancy_id)
+            Vacancy.objects.editable_by(request.user)
+            .without_texts()
+            .exclude(pk=application.vacancy_id)
         )
         vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(
             status=VacancyStatus.ARCHIVED
@@ -75,7 +79,8 @@ class ConsideringPages(ApplicationPages):
                 raise Http404 from None  # erased meanwhile
             except OSError:
                 text = gettext(
-                    "A file of the application cannot be copied. Nothing was created. Try again later."
+                    "A file of the application cannot be copied. Nothing was created. Try again "
+                    "later."
                 )
                 form.add_error("vacancy", text)
         try:
@@ -83,7 +88,9 @@ class ConsideringPages(ApplicationPages):
         except ValidationError as error:
             found = vacancies.none()
             self.message(request, error.message, messages.ERROR)
-        first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[:OFFERED]
+        first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[
+            :OFFERED
+        ]
         by_pk = vacancies.in_bulk(first)
         log_access(request.user, Access.VIEW, application.pk)
         context = {
@@ -97,11 +104,17 @@ class ConsideringPages(ApplicationPages):
         template = "admin/applications/application/page/consider.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)
 
-    def _considered(self, request: UserRequest, application: Application, vacancy: Vacancy) -> HttpResponse:
-        copy = consider(application=application, vacancy=vacancy, author=request.user, at=timezone.now())
+    def _considered(
+        self, request: UserRequest, application: Application, vacancy: Vacancy
+    ) -> HttpResponse:
+        copy = consider(
+            application=application, vacancy=vacancy, author=request.user, at=timezone.now()
+        )
         log_access(request.user, Access.CHANGE, application.pk, copy.pk)
         with translation.override(site_language()):  # stored, and read by all users
             text = gettext("Considered for “%(vacancy)s”.") % {"vacancy": vacancy}
         LogEntry.objects.log_actions(request.user.pk, [application, copy], CHANGED, text)  # type: ignore[list-item]
-        self.message(request, gettext("The application was created. No email was sent."), messages.SUCCESS)
+        self.message(
+            request, gettext("The application was created. No email was sent."), messages.SUCCESS
+        )
         return redirect(self.page_of(request, copy))

@@ -44,8 +44,9 @@ class StageLine:
 
 
 def submitted(application: Application) -> tuple[Submission | None, list[Section]]:
-    """Return the submission of `application` and its answers without the consent, which the page shows with
-    its version. Applications that were imported have none."""
+    """Return the submission of `application` and its answers without the consent, which the page
+    shows with its version. Applications that were imported have none.
+    """
     rows = Submission.objects.select_related("snapshot", "application__origin__author")
     submission = rows.filter(application=application).first()
     if submission is None:
@@ -58,8 +59,9 @@ def submitted(application: Application) -> tuple[Submission | None, list[Section
 
 
 def contact(application: Application) -> dict[str, object]:
-    """Return the address and telephone number of the applicant, with links, and whether the mailbox is
-    theirs."""
+    """Return the address and telephone number of the applicant, with links, and whether the mailbox
+    is theirs.
+    """
     address, phone = application.address, application.phone
     dialled = re.sub(r"[^0-9+]", "", phone)
     verified_at = application.verified_at
@@ -71,24 +73,33 @@ def contact(application: Application) -> dict[str, object]:
         "verified": format_datetime(verified_at) if verified_at else "",
         "is_unverified": bool(application.email and not verified_at and not application.user_id),
         "pay": pay_told(application),
-        "language": gettext(LANGUAGES.get(application.language, "")) if application.language else "",
+        "language": gettext(LANGUAGES.get(application.language, ""))
+        if application.language
+        else "",
     }
 
 
 def pay_told(application: Application) -> str:
-    """Return when an email told the pay, or that none did, where PAY_TOLD_IN asks for it and the vacancy does
-    not state it; else ""."""
+    """Return when an email told the pay, or that none did, where PAY_TOLD_IN asks for it and the
+    vacancy does not state it; else "".
+    """
     if not Vacancy.objects.filter(pk=application.vacancy_id).with_pay_to_tell().exists():
         return ""
-    told = emails(application).filter(has_pay=True, state=Message.State.SENT).order_by("finished_at").first()
+    told = (
+        emails(application)
+        .filter(has_pay=True, state=Message.State.SENT)
+        .order_by("finished_at")
+        .first()
+    )
     if told is None or told.finished_at is None:
         return gettext("Not told yet: the law of its country wants it before an interview")
     return gettext("Told on %(at)s") % {"at": format_datetime(told.finished_at)}
 
 
 def other_applications(user: User, application: Application) -> QuerySet:
-    """Return the other applications with the address or the account of `application` that `user` may see,
-    the newest first."""
+    """Return the other applications with the address or the account of `application` that `user`
+    may see, the newest first.
+    """
     rows = Application.objects.of_person(application).exclude(pk=application.pk)
     own: Any = scope_to_brands(user, rows, "vacancy")
     return own.with_stage().select_related("vacancy").newest_first()[:MAX_OTHER_APPLICATIONS]
@@ -111,15 +122,17 @@ def stage_history(changes: list[StageChange]) -> list[StageLine]:
 
 
 def undoable(changes: list[StageChange], *, at: datetime) -> StageChange | None:
-    """Return the change that `undo` would undo at `at`: the latest one, while the applicant does not see
-    it."""
+    """Return the change that `undo` would undo at `at`: the latest one, while the applicant does
+    not see it.
+    """
     kept = without_undone(changes)
     return kept[-1] if len(kept) > 1 and kept[-1].visible_at > at else None
 
 
 def statuses(application: Application, *, at: datetime) -> dict[str, object]:
-    """Return the status that the applicant sees at `at`, by language, and texts about its scheduled changes.
-    Requires `ordered_changes`."""
+    """Return the status that the applicant sees at `at`, by language, and texts about its scheduled
+    changes. Requires `ordered_changes`.
+    """
     status = application.visible_status(at=at)
     coming = []
     before = status
@@ -131,7 +144,9 @@ def statuses(application: Application, *, at: datetime) -> dict[str, object]:
             text = gettext("From %(visible_from)s: %(status)s.")
             coming.append(text % {"visible_from": format_datetime(visible_from), "status": after})
         before = after
-    labels = {gettext(name): status.label(code) for code, name in LANGUAGES.items()} if status else {}
+    labels = (
+        {gettext(name): status.label(code) for code, name in LANGUAGES.items()} if status else {}
+    )
     return {"labels": labels, "coming": coming}
 
 

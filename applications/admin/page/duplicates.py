@@ -29,10 +29,13 @@ class Likely:
 def likely_to_be_same(
     user: User, application: Application, files: Collection[Any], others: Collection[Application]
 ) -> list[Likely]:
-    """Return the applications that are likely of the same person as `application`, beside the `others`, which
-    have its address or account. `files` are answers that are files."""
+    """Return the applications that are likely of the same person as `application`, beside the
+    `others`, which have its address or account. `files` are answers that are files.
+    """
     contact = {name: getattr(application, name) for name in ("given_name", "family_name", "phone")}
-    found = likely_same(user, contact, hashes=[each.file.sha256 for each in files], pk=application.pk)
+    found = likely_same(
+        user, contact, hashes=[each.file.sha256 for each in files], pk=application.pk
+    )
     known = {each.pk for each in others}
     return [each for each in found if each.application.pk not in known]
 
@@ -40,9 +43,10 @@ def likely_to_be_same(
 def likely_same(
     user: User, contact: Mapping[str, str], *, hashes: Collection[str], pk: int = 0
 ) -> list[Likely]:
-    """Return the applications with the same address, file, telephone number or name that `user` may see, the
-    newest first, but not the application `pk`. `contact` has the columns given_name, family_name, phone and,
-    unless others are known to have it, email. `hashes` are those of files."""
+    """Return the applications with the same address, file, telephone number or name that `user` may
+    see, the newest first, but not the application `pk`. `contact` has the columns given_name,
+    family_name, phone and, unless others are known to have it, email. `hashes` are those of files.
+    """
     signs: dict[str, Q] = {}
     if address := contact.get("email"):
         signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
@@ -67,8 +71,9 @@ def likely_same(
 
 
 def _with_same_file(hashes: Collection[str]) -> set[int]:
-    """Return the ids of the applications that have one of the files `hashes`, but not a file that more than
-    SAME_FILE_MAX applications have."""
+    """Return the ids of the applications that have one of the files `hashes`, but not a file that
+    more than SAME_FILE_MAX applications have.
+    """
     if not hashes:
         return set()
     same = SubmissionFile.objects.filter(sha256__in=hashes).order_by()

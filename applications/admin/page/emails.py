@@ -1,4 +1,6 @@
-"""The emails of an application: the list, and writing one from a template or as free text, with a preview."""
+"""The emails of an application:
+the list, and writing one from a template or as free text, with a preview.
+"""
 
 from typing import Any
 
@@ -12,7 +14,11 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanWidget
+from unfold.widgets import (
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanWidget,
+)
 
 from applications.admin.access_log import log_access
 from applications.admin.page import context as shown
@@ -40,7 +46,9 @@ class EmailForm(forms.Form):
     with_status = forms.BooleanField(required=False, initial=True, widget=UnfoldBooleanWidget)
 
     def __init__(self, *args: Any, change: StageChange | None = None, **kwargs: Any) -> None:
-        """`change`: the stage change that the applicant does not see yet. The email can wait for it."""
+        """`change`: the stage change that the applicant does not see yet.
+        The email can wait for it.
+        """
         super().__init__(*args, **kwargs)
         if change is None:
             del self.fields["with_status"]
@@ -69,8 +77,9 @@ class EmailPages(ApplicationPages):
         return self.object_urls(views)
 
     def email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Write an email: choose a template, edit, preview, send. Only the last step writes: it queues the
-        email. The text that was posted is kept at every step."""
+        """Write an email: choose a template, edit, preview, send. Only the last step writes: it
+        queues the email. The text that was posted is kept at every step.
+        """
         application = self.application_or_404(request, object_id, WRITE)
         if not application.address:
             text = gettext("The applicant has no e-mail address.")
@@ -80,7 +89,9 @@ class EmailPages(ApplicationPages):
         template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
         own_language = supported(application.language)
         language = mail.language_of(template, own_language) if template else own_language
-        initial = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
+        initial = {
+            name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")
+        }
         change = unseen_change(application)
         data = request.POST if request.method == "POST" else None
         form = EmailForm(data, initial=initial, change=change)
@@ -91,7 +102,9 @@ class EmailPages(ApplicationPages):
                 **texts, application=application, language=language, base_url=base_url(request)
             )
         if preview and step == "send":
-            return self._send(request, preview, change if form.cleaned_data.get("with_status") else None)
+            return self._send(
+                request, preview, change if form.cleaned_data.get("with_status") else None
+            )
         context = {
             **self.context(
                 request, gettext("Email to %(applicant)s") % {"applicant": application.display_name}
@@ -111,7 +124,9 @@ class EmailPages(ApplicationPages):
         }
         log_access(request.user, Access.VIEW, application.pk)
         status = 422 if form.is_bound and form.errors else 200
-        response = render(request, "admin/applications/application/emails/email.html", context, status=status)
+        response = render(
+            request, "admin/applications/application/emails/email.html", context, status=status
+        )
         response["Cache-Control"] = "private, no-store"
         return response
 
@@ -120,7 +135,9 @@ class EmailPages(ApplicationPages):
     ) -> HttpResponse:
         changes = {email.application.pk: change} if change else {}
         with transaction.atomic():
-            sent, repeated = send_emails([email], author=request.user, at=timezone.now(), changes=changes)
+            sent, repeated = send_emails(
+                [email], author=request.user, at=timezone.now(), changes=changes
+            )
             log_access(request.user, Access.CHANGE, *sent)
         if sent:
             self.message(request, gettext("The email is queued."), messages.SUCCESS)
@@ -148,7 +165,9 @@ class EmailPages(ApplicationPages):
         """Return what the emails of a page show: nothing that the user may not see."""
         if not request.user.has_perm("applications.view_message"):
             return {"may_see_emails": False}
-        waiting = set(not_due(timezone.now()).filter(application=application).values_list("pk", flat=True))
+        waiting = set(
+            not_due(timezone.now()).filter(application=application).values_list("pk", flat=True)
+        )
         return {
             "may_see_emails": True,
             "may_write": bool(application.address) and request.user.has_perm(WRITE),
@@ -156,7 +175,9 @@ class EmailPages(ApplicationPages):
                 {
                     "message": message,
                     "at": format_datetime(message.finished_at or message.queued_at),
-                    "waits_until": format_datetime(message.next_at) if message.pk in waiting else "",
+                    "waits_until": format_datetime(message.next_at)
+                    if message.pk in waiting
+                    else "",
                     "author": person(message.author) if message.author else "",
                     "reason": gettext(message.error) if message.error else "",
                 }

@@ -1,4 +1,6 @@
-"""Erasing a person from the page of an application: a page that lists what is deleted, and a confirmation."""
+"""Erasing a person from the page of an application:
+a page that lists what is deleted, and a confirmation.
+"""
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -31,25 +33,35 @@ class ErasurePages(ApplicationPages):
         return self.object_urls({"erase": self.erase_view})
 
     def erase_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """GET lists what is deleted with the applicant; POST deletes it, if the list is still the same."""
+        """GET lists what is deleted with the applicant;
+        POST deletes it, if the list is still the same.
+        """
         if not may_erase(request.user):
             raise PermissionDenied
         application = self.application_or_404(request, object_id, ERASE)
         user = application.user
         if not (user or application.email):
-            text = _("This application has neither an account nor an e-mail address: nobody can be erased.")
+            text = _(
+                "This application has neither an account nor an e-mail address: nobody can be "
+                "erased."
+            )
             self.message(request, text, messages.WARNING)
             return self.back(request, application, "")
-        # Of an account, its address only if the applicant proved it: others can apply with any address.
+        # Of an account, its address only if the applicant proved it: others can apply with any
+        # address.
         address = application.email if application.verified_at or not user else ""
         own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
         wanted = own | Q(user=user) if user else own
-        rows = list(Application.objects.filter(wanted).select_related("user", "vacancy").newest_first())
+        rows = list(
+            Application.objects.filter(wanted).select_related("user", "vacancy").newest_first()
+        )
         seen = ",".join(str(row.pk) for row in rows)
         error: StrOrPromise = ""
         if request.method == "POST":
             if request.POST.get("seen") != seen:
-                error = _("Other applications were added or deleted in the meantime. Read the list again.")
+                error = _(
+                    "Other applications were added or deleted in the meantime. Read the list again."
+                )
             elif "confirmed" not in request.POST:
                 error = _("Tick the box to confirm.")
             else:
@@ -78,7 +90,9 @@ class ErasurePages(ApplicationPages):
 
 
 def _erase(actor: User, user: User | None, address: str, rows: list[Application]) -> str:
-    """Erase the person as `manage.py erase_applicant` does. Return why it was not possible, "" if it was."""
+    """Erase the person as `manage.py erase_applicant` does.
+    Return why it was not possible, "" if it was.
+    """
     try:
         with transaction.atomic():
             log_access(actor, Access.ERASE, *(row.pk for row in rows))

@@ -1,5 +1,6 @@
-"""Applicants' files: downloads, what the page of an application shows, and the frame for PDFs. Django sends
-them, because nginx cannot read them."""
+"""Applicants' files: downloads, what the page of an application shows, and the frame for PDFs.
+Django sends them, because nginx cannot read them.
+"""
 
 import logging
 from io import BytesIO
@@ -53,14 +54,17 @@ class FilePages(AdminPages):
 
     @method_decorator(require_safe)
     def file_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
-        """Send a file as an attachment, and log the access. A browser neither shows nor executes it."""
+        """Send a file as an attachment, and log the access.
+        A browser neither shows nor executes it.
+        """
         file, content = self._read(request, pk)
         return _file_response(content, media_type(file), name=download_name(file))
 
     @method_decorator(require_safe)
     def shown_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
-        """Send what the page shows of a file, and log the access: a PDF or an image as it is, the text of a
-        document. 422 with the reason if it cannot be shown."""
+        """Send what the page shows of a file, and log the access: a PDF or an image as it is, the
+        text of a document. 422 with the reason if it cannot be shown.
+        """
         file, content = self._read(request, pk)
         if problem := _image_problem(file, content):
             return _file_response(problem.encode(), TEXT, status=422)
@@ -69,16 +73,21 @@ class FilePages(AdminPages):
         try:
             text = extract.text_of(file.kind, content)
         except extract.TooLongError:
-            return _file_response(_("This document is too long to be shown here.").encode(), TEXT, status=422)
+            return _file_response(
+                _("This document is too long to be shown here.").encode(), TEXT, status=422
+            )
         except extract.ExtractError:
-            return _file_response(_("This document is damaged or encrypted.").encode(), TEXT, status=422)
+            return _file_response(
+                _("This document is damaged or encrypted.").encode(), TEXT, status=422
+            )
         return _file_response(text.encode(), TEXT)
 
     @method_decorator(require_safe)
     @method_decorator(xframe_options_sameorigin)
     def viewer_view(self, request: UserRequest) -> HttpResponse:
-        """Send the page that shows a PDF in a frame. It has no data and, by its policy, no origin: a script
-        in it reaches static files only, without cookies (decisions.md #245)."""
+        """Send the page that shows a PDF in a frame. It has no data and, by its policy, no origin:
+        a script in it reaches static files only, without cookies (decisions.md #245).
+        """
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
         response = render(request, "admin/applications/viewer.html", {"folder": PDFJS})
@@ -105,19 +114,23 @@ class FilePages(AdminPages):
 
 
 def viewer_policy(request: HttpRequest) -> str:
-    """Return the policy of the frame. 'self' would be the whole site, and not every browser knows it in a
-    sandbox. The host of the request has no port behind nginx, and the site can have other hosts than that of
-    PUBLIC_BASE_URL."""
+    """Return the policy of the frame. 'self' would be the whole site, and not every browser knows
+    it in a sandbox. The host of the request has no port behind nginx, and the site can have other
+    hosts than that of PUBLIC_BASE_URL.
+    """
     urls = {absolute(request, settings.STATIC_URL), request.build_absolute_uri(settings.STATIC_URL)}
     static = " ".join(sorted(urls))
     return (
         "sandbox allow-scripts; default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"frame-ancestors 'self'; script-src {static} 'wasm-unsafe-eval'; worker-src blob:; "
-        f"connect-src {static}; style-src {static}; font-src {static} blob: data:; img-src blob: data:"
+        f"connect-src {static}; style-src {static}; font-src {static} blob: data:; img-src blob: "
+        "data:"
     )
 
 
-def _file_response(content: bytes, type_: str, *, name: str = "", status: int = 200) -> HttpResponse:
+def _file_response(
+    content: bytes, type_: str, *, name: str = "", status: int = 200
+) -> HttpResponse:
     headers = {
         "Cache-Control": "private, no-store",
         "Content-Disposition": str(content_disposition_header(True, name)),
@@ -133,7 +146,8 @@ def _image_problem(file: SubmissionFile, content: bytes) -> str:
     if file.kind not in IMAGES:
         return ""
     try:
-        with Image.open(BytesIO(content), formats=[IMAGES[file.kind]]) as image:  # reads the header only
+        # Reads the header only.
+        with Image.open(BytesIO(content), formats=[IMAGES[file.kind]]) as image:
             is_large = image.width * image.height > PIXELS_MAX
     except TOO_LARGE:
         is_large = True

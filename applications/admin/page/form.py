@@ -38,9 +38,11 @@ class RatingWidget(UnfoldAdminRadioSelectWidget):
 
 
 class ApplicationForm(forms.ModelForm):
-    """An application and its stage. `seen` is the latest stage change when the page was rendered. The stage
-    changes only if the user chose another one, and nobody else changed it in the meantime. `confirmed` is the
-    id of the stage whose confirmation the user saw, if a move there needs one; `move_form` asks for more."""
+    """An application and its stage. `seen` is the latest stage change when the page was rendered.
+    The stage changes only if the user chose another one, and nobody else changed it in the
+    meantime. `confirmed` is the id of the stage whose confirmation the user saw, if a move there
+    needs one; `move_form` asks for more.
+    """
 
     user: User  # set by the page
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -70,8 +72,11 @@ class ApplicationForm(forms.ModelForm):
         self.is_unconfirmed = False
         self.move_form: MoveForm | None = None
         for name in self.fields.keys() & set(self.Meta.fields):
-            self.fields[name].show_hidden_initial = True  # keeps what somebody else changed in the meantime
-        self.latest = self.instance.changes.select_related("stage").last() if self.instance.pk else None
+            # Keeps what somebody else changed in the meantime.
+            self.fields[name].show_hidden_initial = True
+        self.latest = (
+            self.instance.changes.select_related("stage").last() if self.instance.pk else None
+        )
         if self.latest and "stage" in self.fields:
             self.initial.update(stage=self.latest.stage_id, seen=str(self.latest.pk))
 
@@ -83,7 +88,8 @@ class ApplicationForm(forms.ModelForm):
         if self.latest and seen != str(self.latest.pk):
             was = self.instance.changes.filter(pk__in=[as_id(seen)]).first()
             if was and was.stage_id == stage.pk:
-                data["stage"] = stage = self.latest.stage  # not changed here: keep the other user's choice
+                # Not changed here: keep the other user's choice.
+                data["stage"] = stage = self.latest.stage
             elif stage.pk != self.latest.stage_id:
                 self._refuse_conflict(self.latest)
                 return data
@@ -101,7 +107,9 @@ class ApplicationForm(forms.ModelForm):
         return data
 
     def _refuse_conflict(self, latest: StageChange) -> None:
-        text = gettext("Moved to %(stage)s since you opened this page. Save again if you still want it.")
+        text = gettext(
+            "Moved to %(stage)s since you opened this page. Save again if you still want it."
+        )
         self.add_error("stage", text % {"stage": latest.stage})
         self.data = {**dict(self.data.items()), self.add_prefix("seen"): str(latest.pk)}
 

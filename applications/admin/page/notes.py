@@ -1,5 +1,6 @@
-"""The notes of an application: adding one, and deleting an own one. Notes are never edited, so that answers
-to a note stay meaningful."""
+"""The notes of an application: adding one, and deleting an own one. Notes are never edited, so that
+answers to a note stay meaningful.
+"""
 
 from collections.abc import Sequence
 
@@ -42,8 +43,9 @@ class NotePages(ApplicationPages):
         return self.object_urls(views)
 
     def note_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Add a note. An invalid one is shown again with the error. GET shows an empty one: whoever posts a
-        note after the end of the session comes here from the page to sign in."""
+        """Add a note. An invalid one is shown again with the error. GET shows an empty one: whoever
+        posts a note after the end of the session comes here from the page to sign in.
+        """
         application = self.application_or_404(request, object_id, "applications.add_note")
         is_posted = request.method == "POST"
         form = NoteForm(request.POST if is_posted else None)
@@ -79,7 +81,9 @@ class NotePages(ApplicationPages):
             text = gettext("The note was added.")
         self.message(request, text, messages.SUCCESS)
         if unknown:
-            text = gettext("No email was sent to %(names)s: no such colleague may view this application.")
+            text = gettext(
+                "No email was sent to %(names)s: no such colleague may view this application."
+            )
             names = ", ".join(f"@{name}" for name in unknown)
             self.message(request, text % {"names": names}, messages.WARNING)
         return self.back(request, application, "notes")
@@ -97,10 +101,13 @@ class NotePages(ApplicationPages):
     def page_context(
         self, request: UserRequest, application: Application, readers: Sequence[User]
     ) -> dict[str, object]:
-        """Return what the notes of a page show: nothing that the user may not see. `readers` may view the
-        application."""
+        """Return what the notes of a page show: nothing that the user may not see. `readers` may
+        view the application.
+        """
         may_add = request.user.has_perm("applications.add_note")
-        context: dict[str, object] = {"may_see_notes": request.user.has_perm("applications.view_note")}
+        context: dict[str, object] = {
+            "may_see_notes": request.user.has_perm("applications.view_note")
+        }
         if context["may_see_notes"]:
             rows = Note.objects.filter(application=application).select_related("author")
             context["notes"] = [

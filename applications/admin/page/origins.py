@@ -1,5 +1,6 @@
-"""The parts of the page of an application that a colleague added: contact data, and whether the applicant was
-told what is stored. Also what the start page says about these."""
+"""The parts of the page of an application that a colleague added: contact data, and whether the
+applicant was told what is stored. Also what the start page says about these.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -13,14 +14,23 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminEmailInputWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from applications.admin.access_log import log_access
 from applications.admin.parts import ApplicationPages
 from applications.mail.notice import purpose
 from applications.models import Access, Application, ConsentRequest, Origin, Submission
 from applications.models.origin import INFORMED_WITHIN
-from applications.operations.adding import ConfirmedError, correct_contact, is_correctable, mark_informed
+from applications.operations.adding import (
+    ConfirmedError,
+    correct_contact,
+    is_correctable,
+    mark_informed,
+)
 from jobsite.api.absolute_urls import base_url
 from jobsite.fields import PastedEmailField
 from jobsite.languages import LANGUAGES
@@ -46,10 +56,16 @@ class ContactForm(forms.Form):
         label=_("Family name"), max_length=200, required=False, widget=UnfoldAdminTextInputWidget
     )
     email = PastedEmailField(
-        label=_("E-mail address"), max_length=254, required=False, widget=UnfoldAdminEmailInputWidget
+        label=_("E-mail address"),
+        max_length=254,
+        required=False,
+        widget=UnfoldAdminEmailInputWidget,
     )
     phone = forms.CharField(
-        label=_("Telephone number"), max_length=200, required=False, widget=UnfoldAdminTextInputWidget
+        label=_("Telephone number"),
+        max_length=200,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
     )
     language = forms.ChoiceField(
         label=_("Language"),
@@ -71,7 +87,9 @@ class ContactForm(forms.Form):
         if not any(data.get(name) for name in ("given_name", "family_name", "email")):
             self.add_error("family_name", gettext("Enter a name or an e-mail address."))
         if basis == Origin.Basis.CONSENT and not data.get("email"):
-            self.add_error("email", gettext("The applicant is asked by email: enter an e-mail address."))
+            self.add_error(
+                "email", gettext("The applicant is asked by email: enter an e-mail address.")
+            )
         return data
 
 
@@ -82,7 +100,9 @@ class OriginPages(ApplicationPages):
         return self.object_urls({"contact": self.contact_view, "informed": self.informed_view})
 
     def contact_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Correct the contact data, until the applicant confirmed them. The log names fields, not values."""
+        """Correct the contact data, until the applicant confirmed them.
+        The log names fields, not values.
+        """
         application = self.application_or_404(request, object_id, CHANGE)
         if not is_correctable(application):
             return self._confirmed(request, application)
@@ -108,7 +128,8 @@ class OriginPages(ApplicationPages):
             text = gettext("The contact data were corrected.")
             if "email" in changed and data["email"]:
                 text = gettext(
-                    "The contact data were corrected. The new address gets an email with a new link."
+                    "The contact data were corrected. The new address gets an email with a new "
+                    "link."
                 )
             self.message(request, text, messages.SUCCESS)
             return self.back(request, application, "applicant")
@@ -139,7 +160,9 @@ class OriginPages(ApplicationPages):
 
 
 def origin_context(submission: Submission | None) -> dict[str, object]:
-    """Return how the application of `submission` came in, for its page; nothing if no colleague added it."""
+    """Return how the application of `submission` came in, for its page;
+    nothing if no colleague added it.
+    """
     found = getattr(submission.application, "origin", None) if submission else None
     if submission is None or found is None:
         return {}
@@ -156,19 +179,25 @@ def origin_context(submission: Submission | None) -> dict[str, object]:
         "is_correctable": not (application.user_id or application.verified_at),
         "consent": request,
         "consent_due": format_date(request.due_on) if request else "",
-        "consent_at": format_datetime(request.answered_at) if request and request.answered_at else "",
+        "consent_at": format_datetime(request.answered_at)
+        if request and request.answered_at
+        else "",
     }
 
 
 def to_inform(user: User) -> list[tuple[Application, str]]:
-    """Return the applications that `purge` deletes within a week unless the applicant is told, with the time,
-    of those that `user` may change."""
+    """Return the applications that `purge` deletes within a week unless the applicant is told, with
+    the time, of those that `user` may change.
+    """
     if not user.has_perm(CHANGE):
         return []
     soon = timezone.now() - INFORMED_WITHIN + WARNED_BEFORE
     late = Origin.objects.filter(basis=Origin.Basis.INTEREST, informed_at=None, added_at__lte=soon)
-    if not late.exists():  # by its index; SQLite begins the query below with the applications of the brands
+    # By its index; SQLite begins the query below with the applications of the brands.
+    if not late.exists():
         return []
     rows = scope_to_brands(user, late, "application__vacancy")
-    shown = rows.select_related("application__vacancy", "application__user").order_by("added_at", "pk")
+    shown = rows.select_related("application__vacancy", "application__user").order_by(
+        "added_at", "pk"
+    )
     return [(each.application, format_datetime(each.deleted_from)) for each in shown[:ROWS_MAX]]

@@ -1,4 +1,6 @@
-"""The page of one application: what it shows beside the form, and what its form and its buttons change."""
+"""The page of one application:
+what it shows beside the form, and what its form and its buttons change.
+"""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -38,20 +40,25 @@ class ApplicationPage(ApplicationPages):
     # --- viewing ---
 
     def page_context(self, request: UserRequest, obj: Application) -> Context:
-        """Return what the page shows beside the form. A user who may change the application reads it now,
-        unless it is fetched ahead."""
+        """Return what the page shows beside the form. A user who may change the application reads
+        it now, unless it is fetched ahead.
+        """
         at = timezone.now()
         is_shown = request.method == "GET" and not is_fragment(request)
         if is_shown and obj.read_at is None and self.admin.has_change_permission(request, obj):
             Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
         submission, sections = shown.submitted(obj)
-        changes = obj.ordered_changes = list(obj.changes.select_related("stage__status", "author", "reason"))
+        changes = obj.ordered_changes = list(
+            obj.changes.select_related("stage__status", "author", "reason")
+        )
         entries = list(obj.history.prefetch_related("participants__user").in_order())
         files = [each for section in sections for each in section.answers if each.file]
         readers = list(readers_of(obj.vacancy).order_by("username"))
         others = list(shown.other_applications(request.user, obj))
         query = self.admin.get_preserved_filters(request)
-        review = ReviewPages(self.admin).page_context(request, obj, changes[-1].pk if changes else None)
+        review = ReviewPages(self.admin).page_context(
+            request, obj, changes[-1].pk if changes else None
+        )
         return {
             "application": obj,
             "at": format_datetime(obj.created_at),
@@ -85,9 +92,13 @@ class ApplicationPage(ApplicationPages):
     def confirmation(
         self, request: UserRequest, application: Application, form: ApplicationForm
     ) -> TemplateResponse:
-        """Ask whether the applicant is hired or rejected. The page posts the form again, confirmed."""
+        """Ask whether the applicant is hired or rejected.
+        The page posts the form again, confirmed.
+        """
         assert form.move_form
-        stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(request.POST.get("stage"))
+        stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(
+            request.POST.get("stage")
+        )
         repeated = posted_again(request, "confirmed", *form.move_form.fields)
         title = gettext("Move %(applicant)s to %(stage)s?")
         title %= {"applicant": application.display_name, "stage": stage}
@@ -114,7 +125,11 @@ class ApplicationPage(ApplicationPages):
             rows = Application.objects.filter(pk=obj.pk)
             stage = form.cleaned_data["stage"]
             asked = form.move_form
-            wanted = asked.move(request, at=now) if asked else Move(stage=stage, author=request.user, at=now)
+            wanted = (
+                asked.move(request, at=now)
+                if asked
+                else Move(stage=stage, author=request.user, at=now)
+            )
             moved, _there = move(rows, wanted)
             is_filled = bool(asked and asked.marks_filled)
             for text in report_filled(request, moved, stage, is_marked=is_filled, at=now):
@@ -133,12 +148,16 @@ class ApplicationPage(ApplicationPages):
             text = gettext("The stage change was undone. The applicant did not see it.")
             self.message(request, text, messages.SUCCESS)
         else:
-            text = gettext("Not undone: the applicant sees the change already, or the stage changed again.")
+            text = gettext(
+                "Not undone: the applicant sees the change already, or the stage changed again."
+            )
             self.message(request, text, messages.WARNING)
         return self.back(request, application, "stages")
 
     def unread_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Mark the application as new, and return to the list: its page would mark it as read again."""
+        """Mark the application as new, and return to the list:
+        its page would mark it as read again.
+        """
         application = self.posted_to(request, object_id, CHANGE)
         Application.objects.filter(pk=application.pk).update(read_at=None)
         log_access(request.user, Access.CHANGE, application.pk)

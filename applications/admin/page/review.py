@@ -1,5 +1,7 @@
-"""The review: the page of an application as one of a series. Rating and stage are saved at once. The series
-is a filter of the list, by id, so that reading and moving the applications does not change it."""
+"""The review: the page of an application as one of a series. Rating and stage are saved at once.
+The series is a filter of the list, by id, so that reading and moving the applications does not
+change it.
+"""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -29,7 +31,8 @@ from jobsite.types import UserRequest
 
 PARAMETER = "review"
 MAX = 200  # of a series: their ids are in the address
-FRAGMENT = "X-Fragment"  # the header with which review.js asks for the content of a page without its frame
+# The header with which review.js asks for the content of a page without its frame.
+FRAGMENT = "X-Fragment"
 
 
 class ReviewFilter(DropdownFilter):
@@ -90,24 +93,33 @@ class ReviewPages(ApplicationPages):
     # --- saved at once ---
 
     def rate_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Save the posted rating, empty for none. The answer is JSON for review.js, which sends it again if
-        that fails, and the page otherwise."""
+        """Save the posted rating, empty for none. The answer is JSON for review.js, which sends it
+        again if that fails, and the page otherwise.
+        """
         application = self.posted_to(request, object_id, CHANGE)
         sent = request.POST.get("rating", "")
         rating = as_id(sent)
         if sent and rating not in RATINGS:
             raise BadRequest(f"rating is {sent!r}. Allowed are 1 to 5, or nothing for no rating.")
         with transaction.atomic():
-            Application.objects.filter(pk=application.pk).update(rating=rating, updated_at=timezone.now())
+            Application.objects.filter(pk=application.pk).update(
+                rating=rating, updated_at=timezone.now()
+            )
             log_access(request.user, Access.CHANGE, application.pk)
             self.admin.log_change(request, application, [{"changed": {"fields": ["Rating"]}}])
         if request.headers.get("Accept") == "application/json":
-            text = gettext("rated %(rating)s/5.") % {"rating": rating} if rating else gettext("not rated.")
+            text = (
+                gettext("rated %(rating)s/5.") % {"rating": rating}
+                if rating
+                else gettext("not rated.")
+            )
             return JsonResponse({"message": text})
         return redirect(self.page_of(request, application))
 
     def read_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Mark an application as read that review.js shows. It was fetched ahead, which does not mark it."""
+        """Mark an application as read that review.js shows.
+        It was fetched ahead, which does not mark it.
+        """
         application = self.posted_to(request, object_id, CHANGE)
         Application.objects.filter(pk=application.pk, read_at=None).update(read_at=timezone.now())
         return JsonResponse({})
@@ -117,8 +129,9 @@ class ReviewPages(ApplicationPages):
     def page_context(
         self, request: UserRequest, application: Application, change_id: int | None
     ) -> dict[str, object]:
-        """Return what the page shows if it is part of a series, and nothing otherwise. `change_id` is the
-        latest stage change of `application`."""
+        """Return what the page shows if it is part of a series, and nothing otherwise. `change_id`
+        is the latest stage change of `application`.
+        """
         if (place := self.place_of(request, application)) is None:
             return {}
         all_stages = stages(request)
@@ -134,18 +147,24 @@ class ReviewPages(ApplicationPages):
             "page_url": self.page_of(request, application),
             "list_url": self.list_of(request),
             "other_stages": [each for each in all_stages if each.pk != application.stage_id],
-            "rejected": next((each for each in all_stages if each.kind == Stage.Kind.REJECTED), None),
+            "rejected": next(
+                (each for each in all_stages if each.kind == Stage.Kind.REJECTED), None
+            ),
             "invite_url": invite_url(application),
         }
 
     def place_of(self, request: UserRequest, application: Application) -> SeriesPlace | None:
-        """Return the place of `application` in the series of the address, or None if it is not in one. What
-        was deleted meanwhile, or what the user may not see, is left out."""
+        """Return the place of `application` in the series of the address, or None if it is not in
+        one. What was deleted meanwhile, or what the user may not see, is left out.
+        """
         sent = series_in(filters_of(request).get(PARAMETER))
         if application.pk not in sent:
             return None
         visible = set(
-            self.admin.get_queryset(request).order_by().filter(pk__in=sent).values_list("pk", flat=True)
+            self.admin.get_queryset(request)
+            .order_by()
+            .filter(pk__in=sent)
+            .values_list("pk", flat=True)
         )
         pks = [pk for pk in sent if pk in visible]
         index = pks.index(application.pk)

@@ -1,4 +1,6 @@
-"""The scorecards of an application: the list on its page, and the page on which a colleague writes one."""
+"""The scorecards of an application:
+the list on its page, and the page on which a colleague writes one.
+"""
 
 import json
 from collections.abc import Iterable
@@ -29,21 +31,29 @@ VIEW, ADD = "applications.view_scorecard", "applications.add_scorecard"
 
 
 class ScorecardForm(forms.Form):
-    """The recommendation, a score per criterion of the vacancy, and a text. A draft (`is_draft`) may lack the
-    recommendation. `criteria` are those that the page showed."""
+    """The recommendation, a score per criterion of the vacancy, and a text. A draft (`is_draft`)
+    may lack the recommendation. `criteria` are those that the page showed.
+    """
 
     criteria = forms.CharField(required=False, widget=forms.HiddenInput)
     recommendation = forms.TypedChoiceField(
-        label=_("Recommendation"), coerce=int, empty_value=None,
-        choices=Scorecard.Recommendation.choices, widget=UnfoldAdminRadioSelectWidget(radio_style=1),
-    )  # fmt: skip
+        label=_("Recommendation"),
+        coerce=int,
+        empty_value=None,
+        choices=Scorecard.Recommendation.choices,
+        widget=UnfoldAdminRadioSelectWidget(radio_style=1),
+    )
     text = forms.CharField(
-        label=_("Text"), required=False, max_length=10_000,
+        label=_("Text"),
+        required=False,
+        max_length=10_000,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 6}),
         help_text=_("Applicants do not see it, but get it on request."),
-    )  # fmt: skip
+    )
 
-    def __init__(self, data: Any, *, card: Scorecard, criteria: list[str], is_draft: bool = False) -> None:
+    def __init__(
+        self, data: Any, *, card: Scorecard, criteria: list[str], is_draft: bool = False
+    ) -> None:
         self.names = criteria
         shown = json.dumps(criteria)
         super().__init__(
@@ -54,17 +64,25 @@ class ScorecardForm(forms.Form):
         known = {each["name"]: each["score"] for each in card.scores}
         for number, name in enumerate(criteria):
             self.fields[f"score-{number}"] = forms.TypedChoiceField(
-                label=name, required=False, coerce=int, empty_value=None, initial=known.get(name),
+                label=name,
+                required=False,
+                coerce=int,
+                empty_value=None,
+                initial=known.get(name),
                 choices=[("", _("No score")), *((n, str(n)) for n in Scorecard.SCORES)],
                 widget=UnfoldAdminRadioSelectWidget(radio_style=1),
-            )  # fmt: skip
-        self.order_fields(["criteria", "recommendation", *(f"score-{n}" for n in range(len(criteria)))])
+            )
+        self.order_fields(
+            ["criteria", "recommendation", *(f"score-{n}" for n in range(len(criteria)))]
+        )
         self.shown = shown
 
     def clean_criteria(self) -> str:
         sent: str = self.cleaned_data["criteria"]
         if sent != self.shown:
-            text = gettext("The criteria of the vacancy changed. Check your scores, and send it again.")
+            text = gettext(
+                "The criteria of the vacancy changed. Check your scores, and send it again."
+            )
             raise ValidationError(text)
         return sent
 
@@ -79,8 +97,9 @@ class ScorecardForm(forms.Form):
 def scorecards_context(
     request: UserRequest, application: Application, entries: Iterable[HistoryEntry]
 ) -> Context:
-    """Return what scorecards.html shows on the page of `application`, with these `entries`: nothing that the
-    user may not see."""
+    """Return what scorecards.html shows on the page of `application`, with these `entries`: nothing
+    that the user may not see.
+    """
     may_see, may_add = request.user.has_perm(VIEW), request.user.has_perm(ADD)
     context: Context = {"may_see_scorecards": may_see or may_add}
     if not (may_see or may_add):
@@ -100,7 +119,9 @@ def scorecards_context(
 def _open(
     application: Application, entries: Iterable[HistoryEntry], sent_about: set[int | None]
 ) -> list[Context]:
-    """Return the scorecards that the user may still write: about past interviews, and about none."""
+    """Return the scorecards that the user may still write:
+    about past interviews, and about none.
+    """
     now = timezone.now()
     about = [*(each for each in entries if each.planned_at <= now and not each.is_cancelled), None]
     url = reverse("admin:applications_application_scorecard", args=[application.pk])
@@ -113,7 +134,11 @@ def _open(
 
 def _about(entry: HistoryEntry | None) -> str:
     """Return what a scorecard about `entry` is called."""
-    return f"{entry.name}, {format_datetime(entry.planned_at)}" if entry else gettext("Without an interview")
+    return (
+        f"{entry.name}, {format_datetime(entry.planned_at)}"
+        if entry
+        else gettext("Without an interview")
+    )
 
 
 def _shown(card: Scorecard) -> Context:
@@ -137,7 +162,9 @@ class ScorecardPages(ApplicationPages):
         application = self.application_or_404(request, object_id, ADD)
         entry = None
         if sent_entry := request.GET.get("entry", ""):
-            entry = HistoryEntry.objects.filter(application=application, pk__in=[as_id(sent_entry)]).first()
+            entry = HistoryEntry.objects.filter(
+                application=application, pk__in=[as_id(sent_entry)]
+            ).first()
             if entry is None:
                 raise Http404
         card = Scorecard.of(request.user, application, entry)
@@ -145,7 +172,7 @@ class ScorecardPages(ApplicationPages):
         criteria = Requisition.of(application.vacancy).criteria
         form = ScorecardForm(
             request.POST if is_posted else None, card=card, criteria=criteria, is_draft=is_draft
-        )  # fmt: skip
+        )
         try:
             if card.sent_at:
                 raise SentError
@@ -154,7 +181,11 @@ class ScorecardPages(ApplicationPages):
                 card.scores, card.text = form.scores(), form.cleaned_data["text"]
                 save_card(card=card, is_sent=not is_draft, at=timezone.now())
                 log_access(request.user, Access.CHANGE, application.pk)
-                text = gettext("The draft was saved.") if is_draft else gettext("The scorecard was sent.")
+                text = (
+                    gettext("The draft was saved.")
+                    if is_draft
+                    else gettext("The scorecard was sent.")
+                )
                 self.message(request, text, messages.SUCCESS)
                 return self.back(request, application, "scorecards")
         except SentError:

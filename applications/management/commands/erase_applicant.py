@@ -16,8 +16,10 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Erase an applicant: account, applications with their files, emails, notes and history, job alerts, "
-        "tokens, sessions and failed sign-ins. Texts about others that may mention the person are listed and "
+        "Erase an applicant: account, applications with their files, emails, notes and history, "
+        "job alerts, "
+        "tokens, sessions and failed sign-ins. Texts about others that may mention the person "
+        "are listed and "
         "kept. This cannot be undone."
     )
 
@@ -30,13 +32,17 @@ class Command(BaseCommand):
         )
         parser.add_argument("--folder", type=Path, help="with --again: the folder of the archives")
         parser.add_argument(
-            "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
+            "--dry-run",
+            action="store_true",
+            help="report what would be deleted, but delete nothing",
         )
 
     def handle(self, *args: object, **options: Any) -> None:
         if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
             raise UsageError("Pass a user name, --email or --again.")
-        if options["folder"] and not (options["again"] and (options["folder"] / erasures.COPY).is_file()):
+        if options["folder"] and not (
+            options["again"] and (options["folder"] / erasures.COPY).is_file()
+        ):
             raise UsageError(f"--folder needs --again, and a folder with a file {erasures.COPY!r}.")
         if options["again"]:
             return self.again(options["dry_run"], options["folder"])
@@ -48,19 +54,26 @@ class Command(BaseCommand):
                 mentions = privacy.possible_mentions(names)
         except privacy.StaffAccountError:
             raise CommandError(
-                "This is a staff account, which the admin's log names. Remove its staff status first."
+                "This is a staff account, which the admin's log names. Remove its staff status "
+                "first."
             ) from None
         except OSError as error:
             raise CommandError(f"Cannot write ERASURE_LOG; nothing was deleted: {error}") from None
         except ProtectedError as error:
-            kinds = ", ".join(sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects}))
-            raise CommandError(f"Other rows refer to this account; nothing was deleted: {kinds}.") from None
+            kinds = ", ".join(
+                sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects})
+            )
+            raise CommandError(
+                f"Other rows refer to this account; nothing was deleted: {kinds}."
+            ) from None
         verb = "Dry run, nothing was deleted. Would erase" if options["dry_run"] else "Erased"
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
-            f"{verb} {describe_person(user)} {counts['applications']} applications, {counts['files']} files, "
+            f"{verb} {describe_person(user)} {counts['applications']} applications, "
+            f"{counts['files']} files, "
             f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
-            f"{counts['job_alerts']} job alerts, {counts['tokens']} tokens, {counts['sessions']} sessions, "
+            f"{counts['job_alerts']} job alerts, {counts['tokens']} tokens, {counts['sessions']} "
+            "sessions, "
             f"{counts['failed_sign_ins']} failed sign-ins, {counts['log_entries']} entries of the "
             "admin's log.",
             lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
@@ -72,12 +85,20 @@ class Command(BaseCommand):
     def left(self, user: User) -> list[str]:
         """Return a hint if applications without an account have the address of `user`."""
         count = Application.objects.unclaimed(user.email).count()
-        return [f"{count} applications from this address belong to no account: use --email."] if count else []
+        return (
+            [f"{count} applications from this address belong to no account: use --email."]
+            if count
+            else []
+        )
 
     def kept(self, mentions: dict[str, list[int]]) -> list[str]:
         """Return lines that name the texts about others, by number: output is logged."""
         lines = [f"  {kind}: {', '.join(map(str, pks))}" for kind, pks in mentions.items()]
-        return ["These may mention the person. Read them, and change what does:", *lines] if lines else []
+        return (
+            ["These may mention the person. Read them, and change what does:", *lines]
+            if lines
+            else []
+        )
 
     def again(self, is_dry: bool, folder: Path | None) -> None:
         self.written = lambda: "Some accounts were erased; run the command again for the others."

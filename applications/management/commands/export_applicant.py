@@ -13,7 +13,8 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Export all data about an applicant as JSON to stdout or a file. The access log records the export."
+        "Export all data about an applicant as JSON to stdout or a file. The access log "
+        "records the export."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,11 +22,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="a new file, readable by its owner only"
         )
-        parser.add_argument("--files", action="store_true", help="include the content of files, in base64")
+        parser.add_argument(
+            "--files", action="store_true", help="include the content of files, in base64"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         user, address = find_person(options)
-        data = privacy.export(user=user, address=address, now=timezone.now(), has_content=options["files"])
+        data = privacy.export(
+            user=user, address=address, now=timezone.now(), has_content=options["files"]
+        )
         text = json.dumps(data, ensure_ascii=False, indent=2, default=str)
         path: Path | None = options["output"]
         if path is None:
@@ -39,4 +44,6 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         count = len(data["applications"])
-        self.finish(f"Exported {describe_person(user)} {count} applications.", file=path, applications=count)
+        self.finish(
+            f"Exported {describe_person(user)} {count} applications.", file=path, applications=count
+        )

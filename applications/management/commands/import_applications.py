@@ -14,9 +14,12 @@ from vacancies.management.import_command import ImportCommand
 
 class Command(ImportCommand):
     help = (
-        "Import applications with their submissions, files, emails and notes from files of an applicant "
-        "tracking system (JSON or NDJSON, also gzip), or from a file of export_applicant --files. Their "
-        "vacancies must exist. Missing accounts are created. Importing the same file again changes nothing."
+        "Import applications with their submissions, files, emails and notes from files of an "
+        "applicant "
+        "tracking system (JSON or NDJSON, also gzip), or from a file of export_applicant "
+        "--files. Their "
+        "vacancies must exist. Missing accounts are created. Importing the same file again "
+        "changes nothing."
     )
     has_services = False
     has_html = False
@@ -35,7 +38,8 @@ class Command(ImportCommand):
         self.import_all(options["file"], report, options)
         summary = (
             f"{report.total} applications: {report.created} created, {report.updated} updated, "
-            f"{report.unchanged} unchanged, {report.refused} refused. {report.users} accounts created."
+            f"{report.unchanged} unchanged, {report.refused} refused. {report.users} accounts "
+            "created."
         )
         self.finish_import(summary, report, options)
 

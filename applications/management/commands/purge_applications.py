@@ -15,9 +15,11 @@ DAYS_MAX = 36_500
 
 class Command(BaseCommand):
     help = (
-        "Delete applications without a change for DAYS days, or for the days of their vacancy, and those "
+        "Delete applications without a change for DAYS days, or for the days of their vacancy, "
+        "and those "
         "added without a consent or notice in time, with all "
-        "their data; applicants' accounts without applications that are as old; and what purge_credentials "
+        "their data; applicants' accounts without applications that are as old; and what "
+        "purge_credentials "
         "deletes. Run it daily."
     )
 
@@ -29,10 +31,14 @@ class Command(BaseCommand):
             help="retention period of the site (default: the setting APPLICATIONS_KEPT_DAYS)",
         )
         parser.add_argument(
-            "--if-set", action="store_true", help="do nothing if neither the site nor a vacancy has a period"
+            "--if-set",
+            action="store_true",
+            help="do nothing if neither the site nor a vacancy has a period",
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="report what would be deleted, but delete nothing"
+            "--dry-run",
+            action="store_true",
+            help="report what would be deleted, but delete nothing",
         )
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -40,7 +46,11 @@ class Command(BaseCommand):
         if days is None:
             days = settings.APPLICATIONS_KEPT_DAYS or None
         now = timezone.now()
-        if days is None and not privacy.has_own_periods() and not privacy.not_permitted(now).exists():
+        if (
+            days is None
+            and not privacy.has_own_periods()
+            and not privacy.not_permitted(now).exists()
+        ):
             if options["if_set"]:
                 return self.finish("No retention period is set; nothing was deleted.")
             raise UsageError("Pass --older-than DAYS or set APPLICATIONS_KEPT_DAYS.")

@@ -6,9 +6,12 @@ from jobsite.ops.commands import Command as BaseCommand
 
 class Command(BaseCommand):
     help = (
-        "Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs of work, old emails "
-        "to colleagues and of job alerts, old invitations, job alerts that were not confirmed, old unsaved "
-        "input of recruiters, and unused form snapshots. Run it daily if purge_applications, which does the "
+        "Delete expired tokens, sessions, failed sign-ins, idempotency keys and proofs of work, "
+        "old emails "
+        "to colleagues and of job alerts, old invitations, job alerts that were not confirmed, "
+        "old unsaved "
+        "input of recruiters, and unused form snapshots. Run it daily if purge_applications, "
+        "which does the "
         "same, is not run."
     )
 

@@ -34,13 +34,17 @@ SINGLES = ("/v1/vacancies/{id}", "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/
 
 class Command(BaseCommand):
     help = (
-        "Prove that lists, single vacancies, forms, filters and the career site agree on every vacancy at a "
-        "given time. Compares the responses for an outsider and an insider with the visibility rule."
+        "Prove that lists, single vacancies, forms, filters and the career site agree on every "
+        "vacancy at a "
+        "given time. Compares the responses for an outsider and an insider with the visibility "
+        "rule."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--at", help="ISO 8601 time in the site's time zone (now)")
-        parser.add_argument("--sample", type=int, help="all lists, but the pages of so many vacancies")
+        parser.add_argument(
+            "--sample", type=int, help="all lists, but the pages of so many vacancies"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.at = self._parse_at(options["at"])
@@ -49,13 +53,17 @@ class Command(BaseCommand):
         self.vacancies = {vacancy.pk: vacancy for vacancy in vacancies.iterator()}
         sample = self._sample(options["sample"])
         shown = [v for v in self.vacancies.values() if v.state_at(self.at) is State.PUBLISHED]
-        hidden_from_outsiders = sum(v.audience == Audience.INTERNAL for v in shown if v.pk in self.pks)
+        hidden_from_outsiders = sum(
+            v.audience == Audience.INTERNAL for v in shown if v.pk in self.pks
+        )
         self.client = Client(raise_request_exception=True)
         rounds = 2 if settings.CAREER_SITE else 1
         total = rounds * len(self.pks) + hidden_from_outsiders
         self.bar = self.progress(total=total, unit="vacancy")
-        logging.getLogger("django.request").setLevel(logging.ERROR)  # most of these requests are a 404
-        # By whole names: without PUBLIC_BASE_URL, other spellings of a host get no sitemap and no feed.
+        # Most of these requests are a 404.
+        logging.getLogger("django.request").setLevel(logging.ERROR)
+        # By whole names: without PUBLIC_BASE_URL, other spellings of a host get no sitemap and no
+        # feed.
         hosts = ["*", "testserver", *Brand.objects.exclude(host="").values_list("host", flat=True)]
         with self.bar, override_settings(ALLOWED_HOSTS=hosts, RATE_LIMIT="off"):
             with override_settings(INTERNAL_ACCESS="public"):
@@ -67,14 +75,18 @@ class Command(BaseCommand):
                 site = SiteAudit(self._page, at=self.at, pks=self.pks, progress=self.bar.update)
                 breaches += [f"career site: {breach}" for breach in site.differences()]
         summary = (
-            f"{sample}{len(self.vacancies)} vacancies at {timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, "
+            f"{sample}{len(self.vacancies)} vacancies at "
+            f"{timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, "
             f"{len(shown)} of them published: {len(breaches) or 'no'} disagreements."
         )
-        self.finish(summary, ok=not breaches, lines=breaches, breaches=breaches, published=len(shown))
+        self.finish(
+            summary, ok=not breaches, lines=breaches, breaches=breaches, published=len(shown)
+        )
 
     def _sample(self, count: int | None) -> str:
-        """Choose the vacancies whose pages are requested: all, or `count`: half of them those that changed
-        last, the others at random. Return the begin of the summary."""
+        """Choose the vacancies whose pages are requested: all, or `count`: half of them those that
+        changed last, the others at random. Return the begin of the summary.
+        """
         self.pks = set(self.vacancies)
         if count is None or count >= len(self.pks):
             return ""
@@ -109,7 +121,11 @@ class Command(BaseCommand):
         external = [v for v in shown if v.audience != Audience.INTERNAL]
         # Outsiders see a subset of what insiders see: check only the internal vacancies.
         sampled = {v.pk for v in shown} & self.pks
-        pks = self.pks if insider else {v.pk for v in shown if v.audience == Audience.INTERNAL} & self.pks
+        pks = (
+            self.pks
+            if insider
+            else {v.pk for v in shown if v.audience == Audience.INTERNAL} & self.pks
+        )
         self.bar.set_description(f"{who}: each vacancy")
         seen: dict[str, set[Any]] = {path: set() for path in SINGLES}
         for pk in sorted(pks):

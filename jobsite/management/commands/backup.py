@@ -16,11 +16,15 @@ LINES_MAX = 20  # names of missing files
 
 
 class Command(BaseCommand):
-    help = "Write an archive of the database and the files, while the site is running. See `restore`."
+    help = (
+        "Write an archive of the database and the files, while the site is running. See `restore`."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path, help="folder of the archives, outside MEDIA_ROOT")
-        parser.add_argument("--keep", type=int, metavar="N", help="then remove all archives but the newest N")
+        parser.add_argument(
+            "--keep", type=int, metavar="N", help="then remove all archives but the newest N"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         if options["keep"] is not None and options["keep"] < 1:
@@ -43,7 +47,9 @@ class Command(BaseCommand):
         if missing:
             lines.append(f"{len(missing)} files are missing, so no older archive was removed.")
         if not backup.is_complete:
-            lines.append("Is the folder mounted? Check PRIVATE_ROOT and MEDIA_ROOT, and repeat the backup.")
+            lines.append(
+                "Is the folder mounted? Check PRIVATE_ROOT and MEDIA_ROOT, and repeat the backup."
+            )
         self.finish(
             f"Backed up {rows} rows and {files} files to {backup.path} ({size / 1e6:.1f} MB), "
             f"{backup.signature}.",

@@ -11,17 +11,23 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Check that a running service conforms to the API: endpoints, items, pagination, filters, errors and "
+        "Check that a running service conforms to the API: endpoints, items, pagination, "
+        "filters, errors and "
         "caching. Only reads. Exit codes: 0 it conforms; 1 breaches, or no service; 2 usage error."
     )
     requires_system_checks: list[str] = []  # it checks another process, not this project
     needs_migrations = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("base_url", help="base URL of the service, such as https://jobs.example.com")
+        parser.add_argument(
+            "base_url", help="base URL of the service, such as https://jobs.example.com"
+        )
         parser.add_argument("--token", default="", help="bearer token for internal lists")
         parser.add_argument(
-            "--max-pages", type=int, default=200, help="maximum number of pages to read of a list (200)"
+            "--max-pages",
+            type=int,
+            default=200,
+            help="maximum number of pages to read of a list (200)",
         )
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -32,7 +38,8 @@ class Command(BaseCommand):
             is_web = False
         if not is_web:
             raise UsageError(
-                f"The base URL must start with http:// or https://; received {options['base_url']!r}."
+                "The base URL must start with http:// or https://; received "
+                f"{options['base_url']!r}."
             )
         if parts.query or parts.fragment:
             raise UsageError("The base URL must have no query and no fragment.")

@@ -12,12 +12,15 @@ from vacancies import media
 
 class Command(BaseCommand):
     help = (
-        "Delete uploaded files that no row and no version of a vacancy references, and applicants' files "
+        "Delete uploaded files that no row and no version of a vacancy references, and "
+        "applicants' files "
         "without a row, if they are older than a day."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="list the files, but change nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="list the files, but change nothing"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         now, is_dry = timezone.now(), options["dry_run"]

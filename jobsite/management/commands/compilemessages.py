@@ -7,7 +7,10 @@ from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):
-    help = "Compile the translations, which Django reads. Unlike Django's command, needs no GNU gettext."
+    help = (
+        "Compile the translations, which Django reads. Unlike Django's command, needs no GNU "
+        "gettext."
+    )
     requires_system_checks: list[str] = []
     needs_migrations = False
 
@@ -16,4 +19,6 @@ class Command(BaseCommand):
             changed = compile_catalogs()
         except (OSError, ValueError) as error:
             raise CommandError(f"The translations were not compiled: {error}") from None
-        self.finish(f"Compiled {changed} catalogs." if changed else "Nothing changed.", changed=changed)
+        self.finish(
+            f"Compiled {changed} catalogs." if changed else "Nothing changed.", changed=changed
+        )

@@ -8,10 +8,15 @@ from jobsite.ops.commands import Command as BaseCommand
 
 
 class Command(BaseCommand):
-    help = "Create the roles, and add permissions that are new in this release. Changes of the site stay."
+    help = (
+        "Create the roles, and add permissions that are new in this release. Changes of the "
+        "site stay."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="print what would change, write nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="print what would change, write nothing"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         with dry_run(options["dry_run"]):

@@ -23,12 +23,19 @@ from vacancies.search.merge import MergeJob
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
-    """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL. What the other
-    lanes queue, `--once` sends: emails are the last lane."""
+    """Return the dispatcher with every job. `base_url` is for links, if not PUBLIC_BASE_URL. What
+    the other lanes queue, `--once` sends: emails are the last lane.
+    """
     kinds = (
-        Digest, StaleEmails, ClosingEmails, ApprovalEmails, InterviewReminders, ScorecardEmails,
-        ConsentReminders, JobAlerts,
-    )  # fmt: skip
+        Digest,
+        StaleEmails,
+        ClosingEmails,
+        ApprovalEmails,
+        InterviewReminders,
+        ScorecardEmails,
+        ConsentReminders,
+        JobAlerts,
+    )
     others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), PhoneDigits()]
     lanes: dict[str, list[Job]] = {
         "mailbox": [Replies(base_url)],
@@ -40,7 +47,8 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
 
 class Command(BaseCommand):
     help = (
-        "Send the queued emails, and queue digests and notifications. Runs until it is stopped. Of several "
+        "Send the queued emails, and queue digests and notifications. Runs until it is stopped. "
+        "Of several "
         "processes, one is active and the others wait to take over."
     )
 
@@ -65,7 +73,9 @@ class Command(BaseCommand):
             try:
                 is_active = dispatcher.run_once()
             except OperationalError as error:
-                raise CommandError(f"The database does not respond: {type(error).__name__}") from None
+                raise CommandError(
+                    f"The database does not respond: {type(error).__name__}"
+                ) from None
         else:
             dispatcher.run()
         if signal.SIGINT in received:
@@ -73,7 +83,9 @@ class Command(BaseCommand):
         self.report(dispatcher, is_active=is_active)
 
     def report(self, dispatcher: Dispatcher, *, is_active: bool) -> None:
-        counts: dict[str, Any] = {name: dispatcher.outcomes[name] for name in ("sent", "failed", "postponed")}
+        counts: dict[str, Any] = {
+            name: dispatcher.outcomes[name] for name in ("sent", "failed", "postponed")
+        }
         summary = "{sent} emails sent, {failed} failed, {postponed} postponed.".format_map(counts)
         if not is_active:
             summary = "Another process is active: nothing was done."

@@ -73,13 +73,17 @@ class Command(BaseCommand):
             created = content.load(at=timezone.now(), progress=self.progress)
         except OSError as error:  # uploads
             raise CommandError(f"MEDIA_ROOT is not writable: {error}") from None
-        self.written = lambda: "Vacancies were created, but no accounts and applications. Run it again."
+        self.written = lambda: (
+            "Vacancies were created, but no accounts and applications. Run it again."
+        )
         self.phase("Creating accounts, applications and submissions")
         with transaction.atomic():  # create the account together with its applications
             new_accounts = accounts.create()
             if "applicant" in new_accounts:
                 applicant = User.objects.get(username="applicant")
-                created["applications"] = content.load_applications(user=applicant, at=timezone.now())
+                created["applications"] = content.load_applications(
+                    user=applicant, at=timezone.now()
+                )
         try:
             created["submissions"] = load_submissions(at=timezone.now(), base_url=base)
         except SubmissionError as error:
@@ -100,7 +104,9 @@ class Command(BaseCommand):
             settings.CAREER_SITE = settings.APPLY_PAGES = True
             mail.collect()
             # a thread, which ends with the server
-            threading.Thread(target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True).start()
+            threading.Thread(
+                target=make_dispatcher(Stop(), base).run, name="deliver", daemon=True
+            ).start()
             call_command("runserver", f"{HOST}:{port}", use_reloader=False)
 
     def phase(self, text: str) -> None:
@@ -116,7 +122,9 @@ def ensure_free(port: int) -> None:
         try:
             probe.bind((HOST, port))
         except OSError as error:
-            reason = f"Port {port} is not available ({error.strerror}); choose another one with --port."
+            reason = (
+                f"Port {port} is not available ({error.strerror}); choose another one with --port."
+            )
             raise CommandError(reason) from error
 
 
@@ -130,7 +138,10 @@ def mail_target() -> str:
 def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_served: bool) -> str:
     """Return a text for a terminal: what was created, addresses and accounts."""
     counts = ", ".join(f"{count} {kind}" for kind, count in created.items() if count)
-    lines = [f"Created {counts}." if counts else "The demo content exists already; nothing was changed.", ""]
+    lines = [
+        f"Created {counts}." if counts else "The demo content exists already; nothing was changed.",
+        "",
+    ]
     links = ({"Career site": "site:jobs"} if is_served or settings.CAREER_SITE else {}) | LINKS
     lines += [f"  {label + ':':<27}{base}{reverse(name)}" for label, name in links.items()]
     if newest := Vacancy.objects.published().external().newest_first().first():

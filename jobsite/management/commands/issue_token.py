@@ -13,7 +13,9 @@ DAYS_MAX = 3650
 
 
 class Command(BaseCommand):
-    help = "Issue a bearer token for a user, and print nothing but the token. Only its hash is stored."
+    help = (
+        "Issue a bearer token for a user, and print nothing but the token. Only its hash is stored."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")

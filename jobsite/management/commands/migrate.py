@@ -14,7 +14,10 @@ PAUSE = 1  # seconds between two attempts, for the transactions that had to wait
 
 
 class Command(BaseCommand):
-    help = f"{BaseCommand.help} On PostgreSQL, limits the time that it waits for a lock, and tries again."
+    help = (
+        f"{BaseCommand.help} On PostgreSQL, limits the time that it waits for a lock, and "
+        "tries again."
+    )
     autodetector = Autodetector
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,15 +27,21 @@ class Command(BaseCommand):
             type=int,
             default=200,
             metavar="MS",
-            help="how long to wait for a table in use, which blocks all later transactions; 0 for no limit",
+            help=(
+                "how long to wait for a table in use, which blocks all later transactions; 0 "
+                "for no limit"
+            ),
         )
-        parser.add_argument("--tries", type=int, default=60, metavar="N", help="attempts, one second apart")
+        parser.add_argument(
+            "--tries", type=int, default=60, metavar="N", help="attempts, one second apart"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         connection = connections[options["database"]]
         if missing := missing_parts(MigrationRecorder(connection).applied_migrations()):
             raise CommandError(
-                f"The database lacks {missing[0]} and {len(missing) - 1} other migrations of the code before "
+                f"The database lacks {missing[0]} and {len(missing) - 1} other migrations of the "
+                "code before "
                 "1.0.0. Run `migrate` of that code first: see docs/operations/upgrade.md."
             )
         timeout, tries = options.pop("lock_timeout"), options.pop("tries")
@@ -54,7 +63,9 @@ class Command(BaseCommand):
                     if not isinstance(error.__cause__, LockNotAvailable):
                         raise
                     if not left:
-                        raise CommandError("A table was in use at every attempt. Run it again.") from error
+                        raise CommandError(
+                            "A table was in use at every attempt. Run it again."
+                        ) from error
                     self.stderr.write("A table is in use: trying again.")
                 time.sleep(PAUSE)
         finally:

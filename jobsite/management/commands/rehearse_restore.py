@@ -19,7 +19,8 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     needs_migrations = False  # the archive brings its own tables
     help = (
-        "Restore an archive of `backup` into a second database and temporary folders, audit it, and delete "
+        "Restore an archive of `backup` into a second database and temporary folders, audit it, "
+        "and delete "
         "both. The site is not changed. On PostgreSQL, the second database has the suffix _drill."
     )
 

@@ -22,9 +22,11 @@ from jobsite.types import JsonObject
 NAME = "jobsite-{:%Y%m%dT%H%M%SZ}.tar"
 PATTERN = "jobsite-*T*Z.tar"
 MEDIA, PRIVATE = "media/", "private/"  # prefixes of parts
-DATABASE = {"postgresql": "database.dump", "sqlite": "database.sqlite3.gz"}  # name of the part, by engine
+# Name of the part, by engine.
+DATABASE = {"postgresql": "database.dump", "sqlite": "database.sqlite3.gz"}
 DIGEST = "comment"  # PAX header of the manifest with its own digest
-MODIFIED_MAX = 1 << 33  # seconds since 1970; os.utime fails beyond the range of the operating system
+# Seconds since 1970; os.utime fails beyond the range of the operating system.
+MODIFIED_MAX = 1 << 33
 
 
 def media_path(name: str) -> Path:
@@ -58,8 +60,8 @@ def open_verified(archive: Path) -> Iterator[tuple[BinaryIO, Signature]]:
 def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
     """Yield the parts of `archive` and their content. Raises BackupError.
 
-    A part must be a plain file, with a canonical name inside MEDIA_ROOT, that of a private file, or a name of
-    ours.
+    A part must be a plain file, with a canonical name inside MEDIA_ROOT, that of a private file, or
+    a name of ours.
     """
     media = media_path("").resolve()
     archive.seek(0)
@@ -93,13 +95,22 @@ def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> Jso
     try:
         for member, file in progress(members(archive), unit="part"):
             if manifest or member.name in found:
-                raise BackupError("The archive is damaged: a part occurs twice, or after the manifest.")
+                raise BackupError(
+                    "The archive is damaged: a part occurs twice, or after the manifest."
+                )
             sha256, text = hashlib.sha256(), io.BytesIO()
-            is_database, is_manifest = member.name in DATABASE.values(), member.name == manifests.NAME
+            is_database, is_manifest = (
+                member.name in DATABASE.values(),
+                member.name == manifests.NAME,
+            )
             if is_database and database.exists():
                 raise BackupError("The archive is damaged: it contains two databases.")
             with (
-                create_private(database) if is_database else text if is_manifest else open(os.devnull, "wb")
+                create_private(database)
+                if is_database
+                else text
+                if is_manifest
+                else open(os.devnull, "wb")
             ) as target:
                 while chunk := file.read(CHUNK):
                     sha256.update(chunk)
@@ -111,7 +122,9 @@ def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> Jso
                 else:
                     found[member.name] = {"size": member.size, "sha256": sha256.hexdigest()}
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
-        raise BackupError(f"The archive is truncated, or not a backup: {printable(str(error))}.") from None
+        raise BackupError(
+            f"The archive is truncated, or not a backup: {printable(str(error))}."
+        ) from None
     if not manifest:
         raise BackupError("The archive is truncated, or not a backup: it has no manifest.")
     _compare(found, manifest)
@@ -130,4 +143,6 @@ def _compare(found: JsonObject, manifest: JsonObject) -> None:
             raise BackupError(f"The archive is damaged: {printable(name)} differs.")
     for name in found:
         if parents := found.keys() & {str(folder) for folder in PurePosixPath(name).parents}:
-            raise BackupError(f"The archive is damaged: {printable(parents.pop())} is a file and a folder.")
+            raise BackupError(
+                f"The archive is damaged: {printable(parents.pop())} is a file and a folder."
+            )

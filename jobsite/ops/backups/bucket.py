@@ -22,10 +22,13 @@ def add_media(add: Callable[[str, IO[bytes], float], None], progress: Progress) 
 
 
 def replace(
-    archive: BinaryIO, manifest: JsonObject, replace_database: Callable[[], None], progress: Progress
+    archive: BinaryIO,
+    manifest: JsonObject,
+    replace_database: Callable[[], None],
+    progress: Progress,
 ) -> int:
-    """Store the files that are missing, call `replace_database`, and store the files that differ. Return how
-    many there are. Raises BackupError and OSError.
+    """Store the files that are missing, call `replace_database`, and store the files that differ.
+    Return how many there are. Raises BackupError and OSError.
 
     A failure before the database is replaced leaves no new file.
     """

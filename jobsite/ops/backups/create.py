@@ -49,8 +49,9 @@ class Backup(NamedTuple):
 
 
 def create(folder: Path, *, now: datetime, keep: int | None, progress: Progress) -> Backup:
-    """Write an archive to `folder`, and remove all but the newest `keep`, unless a file is missing: an older
-    archive may be the only one that has it. Raises BackupError."""
+    """Write an archive to `folder`, and remove all but the newest `keep`, unless a file is missing:
+    an older archive may be the only one that has it. Raises BackupError.
+    """
     media = Path(settings.MEDIA_ROOT).resolve()
     if folder.resolve().is_relative_to(media):
         raise BackupError("The folder is inside MEDIA_ROOT, which is served to everyone.")
@@ -59,7 +60,9 @@ def create(folder: Path, *, now: datetime, keep: int | None, progress: Progress)
         _remove_parts(folder)  # of a process that was killed
         while (final := folder / NAME.format(now.astimezone(UTC))).exists():
             now += timedelta(seconds=1)  # never replace an archive of the same second
-        archive, database = (folder / f".{final.name}.{name}{PART}" for name in ("archive", "database"))
+        archive, database = (
+            folder / f".{final.name}.{name}{PART}" for name in ("archive", "database")
+        )
         try:
             with create_private(archive) as file:
                 manifest = _write(file, database, media, now, progress)
@@ -86,7 +89,9 @@ def _remove_parts(folder: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progress: Progress) -> JsonObject:
+def _write(
+    archive: BinaryIO, database: Path, media: Path, now: datetime, progress: Progress
+) -> JsonObject:
     """Write the parts to `archive`, with `database` as a temporary file. Return the manifest."""
     parts: JsonObject = {}
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
@@ -110,7 +115,9 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
             add(DATABASE[connection.vendor], file, now.timestamp())
         if settings.FILES_IN_BUCKET:
             bucket.add_media(add, progress)
-        for path in () if settings.FILES_IN_BUCKET else progress(list(_media_files(media)), unit="file"):
+        for path in (
+            () if settings.FILES_IN_BUCKET else progress(list(_media_files(media)), unit="file")
+        ):
             # Copy first: a file that changes or disappears meanwhile is newer than the snapshot.
             with suppress(FileNotFoundError), tempfile.SpooledTemporaryFile(CHUNK * 32) as copy:
                 with open(path, "rb") as file:
@@ -124,8 +131,11 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
                 add(PRIVATE + name, kept, os.fstat(kept.fileno()).st_mtime)
         named = [MEDIA + name for name in facts.pop("named")] + [PRIVATE + name for name in private]
         gone = [name for name in named if name not in parts]
-        current = databases.still_named(name.partition("/")[2] for name in gone)  # not deleted meanwhile
-        missing = sorted(name.removeprefix(MEDIA) for name in gone if name.partition("/")[2] in current)
+        # Not deleted meanwhile.
+        current = databases.still_named(name.partition("/")[2] for name in gone)
+        missing = sorted(
+            name.removeprefix(MEDIA) for name in gone if name.partition("/")[2] in current
+        )
         manifest = {
             "format": manifests.FORMAT,
             "made_at": now.astimezone(UTC).isoformat(),
@@ -141,7 +151,9 @@ def _write(archive: BinaryIO, database: Path, media: Path, now: datetime, progre
 
 
 def _media_files(folder: Path) -> Iterator[Path]:
-    """Yield the files in `folder`, without incomplete ones and the temporary folders of `restore`."""
+    """Yield the files in `folder`, without incomplete ones and the temporary
+    folders of `restore`.
+    """
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not PurePosixPath(name).match(STAGING))
         paths = (Path(root, name) for name in sorted(names))

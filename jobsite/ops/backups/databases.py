@@ -22,7 +22,13 @@ from jobsite.private_files import PrivateNameField, create_private
 from jobsite.types import JsonObject
 
 # The database is in use if one of these tables has a row.
-CONTENT = ("auth_user", "vacancies_vacancy", "vacancies_brand", "vacancies_recruiter", "forms_structure_form")
+CONTENT = (
+    "auth_user",
+    "vacancies_vacancy",
+    "vacancies_brand",
+    "vacancies_recruiter",
+    "forms_structure_form",
+)
 
 Execute = Callable[[str], list[tuple]]  # runs a query, returns its rows
 
@@ -68,17 +74,25 @@ def _postgresql_snapshot(database: BaseDatabaseWrapper, into: Path) -> Iterator[
         execute("SET LOCAL statement_timeout = 0")
         snapshot_id = execute("SELECT pg_export_snapshot()")[0][0]
         _run_postgresql(
-            "pg_dump", "--format=custom", "--compress=1", "--no-owner", "--no-privileges",
-            f"--snapshot={snapshot_id}", f"--file={into}",
-        )  # fmt: skip
+            "pg_dump",
+            "--format=custom",
+            "--compress=1",
+            "--no-owner",
+            "--no-privileges",
+            f"--snapshot={snapshot_id}",
+            f"--file={into}",
+        )
         yield execute
 
 
 def describe(execute: Execute) -> JsonObject:
-    """Return facts about the database for the manifest, and the names of files in its rows: `named` has those
-    below MEDIA_ROOT, `private` those below PRIVATE_ROOT."""
+    """Return facts about the database for the manifest, and the names of files in its rows: `named`
+    has those below MEDIA_ROOT, `private` those below PRIVATE_ROOT.
+    """
     if connection.vendor == "sqlite":
-        found = execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        found = execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        )
         server = sqlite3.sqlite_version
     else:
         found = execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
@@ -89,7 +103,9 @@ def describe(execute: Execute) -> JsonObject:
         for field in model._meta.local_fields:
             for kind, found_names in names.items():
                 if isinstance(field, kind) and model._meta.db_table in tables:
-                    rows = execute(f'SELECT DISTINCT "{field.column}" FROM "{model._meta.db_table}"')
+                    rows = execute(
+                        f'SELECT DISTINCT "{field.column}" FROM "{model._meta.db_table}"'
+                    )
                     found_names.update(name for (name,) in rows if name)
     return {
         "server": server,
@@ -107,7 +123,9 @@ def still_named(names: Iterable[str]) -> set[str]:
         for field in model._meta.local_fields:
             if isinstance(field, (models.FileField, PrivateNameField)):
                 for start in range(0, len(wanted), 500):
-                    rows = model._base_manager.filter(**{f"{field.name}__in": wanted[start : start + 500]})
+                    rows = model._base_manager.filter(
+                        **{f"{field.name}__in": wanted[start : start + 500]}
+                    )
                     found.update(map(str, rows.values_list(field.name, flat=True)))
     return found
 
@@ -143,7 +161,9 @@ def _replace_sqlite(dump: Path, statements: Iterable[str]) -> None:
         with gzip.open(dump) as packed, create_private(plain) as target:
             shutil.copyfileobj(packed, target, CHUNK)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise BackupError(f"Nothing was replaced: {dump.name} cannot be unpacked: {error}") from None
+        raise BackupError(
+            f"Nothing was replaced: {dump.name} cannot be unpacked: {error}"
+        ) from None
     dump.unlink()
     own = connection.copy()
     try:
@@ -170,32 +190,47 @@ def _replace_postgresql(dump: Path, statements: Iterable[str]) -> None:
     after.write_text("".join(f"{each};\n" for each in ("SET search_path = public", *statements)))
     connection.close()  # it may hold a lock
     _run_postgresql(
-        "psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction",
+        "psql",
+        "--no-psqlrc",
+        "--quiet",
+        "--set=ON_ERROR_STOP=1",
+        "--single-transaction",
         *(f"--file={path}" for path in (before, script, after)),
-    )  # fmt: skip
+    )
 
 
 def _run_postgresql(program: str, *arguments: str) -> None:
-    """Run a client program of PostgreSQL on our database. The password is passed in the environment."""
+    """Run a client program of PostgreSQL on our database.
+    The password is passed in the environment.
+    """
     path = shutil.which(program)
     if path is None:
         raise BackupError(
-            f"{program} is not installed: on Debian and Ubuntu, install postgresql-client, at least of the "
+            f"{program} is not installed: on Debian and Ubuntu, install postgresql-client, at "
+            "least of the "
             "server's version."
         )
     text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
     client = int(re.findall(r"\d+", text or "0")[0])
     server = connection.pg_version // 10_000  # type: ignore[attr-defined] # of PostgreSQL only
     if client < server:
-        raise BackupError(f"{program} has version {client}, and the server {server}: install a newer one.")
+        raise BackupError(
+            f"{program} has version {client}, and the server {server}: install a newer one."
+        )
     command, variables = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
     env = os.environ | (variables or {})
     if target := connection.settings_dict["OPTIONS"].get("target_session_attrs"):
         env["PGTARGETSESSIONATTRS"] = target  # selects the writable one of several hosts
     database = [] if program == "pg_restore" else command[1:]
     done = subprocess.run(
-        [path, *arguments, *database], env=env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", check=False,
-    )  # fmt: skip
+        [path, *arguments, *database],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     if done.returncode:
         raise BackupError(f"{program} failed: {' '.join(done.stderr.split())[-1000:]}")

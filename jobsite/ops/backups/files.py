@@ -33,7 +33,9 @@ def digest(file: Any) -> str:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock `folder`: two backups would remove each other's files. Raises BackupError if it is locked."""
+    """Lock `folder`: two backups would remove each other's files.
+    Raises BackupError if it is locked.
+    """
     number = os.open(folder, os.O_RDONLY)
     try:
         try:

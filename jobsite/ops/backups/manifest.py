@@ -16,7 +16,15 @@ _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}
 SCHEMA = {
     "type": "object",
     "required": [
-        "format", "made_at", "version", "engine", "django", "server", "migrations", "tables", "missing",
+        "format",
+        "made_at",
+        "version",
+        "engine",
+        "django",
+        "server",
+        "migrations",
+        "tables",
+        "missing",
         "parts",
     ],
     "properties": {
@@ -34,12 +42,15 @@ SCHEMA = {
             "additionalProperties": {
                 "type": "object",
                 "required": ["size", "sha256"],
-                "properties": {"size": _COUNT, "sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"}},
+                "properties": {
+                    "size": _COUNT,
+                    "sha256": {"type": "string", "pattern": r"^[0-9a-f]{64}\Z"},
+                },
                 "additionalProperties": False,
             },
         },
     },
-}  # fmt: skip
+}
 
 
 def counts(manifest: JsonObject) -> tuple[int, int]:
@@ -54,8 +65,12 @@ def parse(text: bytes) -> JsonObject:
     except RecursionError:
         raise BackupError(f"{NAME} is invalid: it is nested too deeply.") from None
     if isinstance(manifest, dict) and (number := manifest.get("format", FORMAT)) != FORMAT:
-        raise BackupError(f"The archive has format {printable(number)}; this code reads format {FORMAT}.")
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(SCHEMA).iter_errors(manifest))
+        raise BackupError(
+            f"The archive has format {printable(number)}; this code reads format {FORMAT}."
+        )
+    error = jsonschema.exceptions.best_match(
+        jsonschema.Draft202012Validator(SCHEMA).iter_errors(manifest)
+    )
     if error:
         where, what = printable(error.json_path), printable(error.message)
         raise BackupError(f"{NAME} is invalid at {where}: {what}.")

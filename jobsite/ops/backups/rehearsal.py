@@ -17,14 +17,17 @@ DATABASE = "{}_drill"  # name of the second database
 
 @contextmanager
 def elsewhere() -> Iterator[None]:
-    """Use another database and empty folders in this process until the end of the block; they are emptied
-    then. On PostgreSQL the database must exist, because the role of the site may create none. Raises
-    BackupError."""
+    """Use another database and empty folders in this process until the end of the block; they are
+    emptied then. On PostgreSQL the database must exist, because the role of the site may create
+    none. Raises BackupError.
+    """
     original = connection.settings_dict["NAME"]
     with tempfile.TemporaryDirectory(prefix="jobsite-drill-") as folder:
         is_file = connection.vendor == "sqlite"
         name = str(Path(folder, "db.sqlite3")) if is_file else DATABASE.format(original)
-        files: dict[str, Any] = {root: Path(folder, root) for root in ("MEDIA_ROOT", "PRIVATE_ROOT")}
+        files: dict[str, Any] = {
+            root: Path(folder, root) for root in ("MEDIA_ROOT", "PRIVATE_ROOT")
+        }
         on_disk = {"default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}}
         files |= {"FILES_IN_BUCKET": False, "STORAGES": settings.STORAGES | on_disk}
         _use(name)
@@ -55,7 +58,8 @@ def _require(name: str) -> None:
     except DatabaseError as error:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(
-            f"A rehearsal needs an empty database {name}: {reason}. Create it with createdb --owner ROLE "
+            f"A rehearsal needs an empty database {name}: {reason}. Create it with createdb "
+            "--owner ROLE "
             f"--template template0 --encoding UTF8 --locale C.UTF-8 {name}"
         ) from None
     if found != name:

@@ -41,11 +41,13 @@ from jobsite.ops.signatures import Signature
 from jobsite.private_files import create_private
 from jobsite.types import JsonObject
 
-# Added to the revision: more than is committed between two of our statements, so that no revision repeats.
+# Added to the revision: more than is committed between two of our statements, so that no revision
+# repeats.
 REVISION_STEP = 1_000_000
 # Credentials that were revoked since the backup must not become valid again.
 CREDENTIALS = ("django_session", "applications_token")
-# Emails that were queued at the time of the backup have probably been sent since. They are not sent twice.
+# Emails that were queued at the time of the backup have probably been sent since. They are not sent
+# twice.
 OUTBOX = "applications_message"
 DISPATCHER_WAIT = 60.0  # seconds: it finishes its email
 # What was erased since the backup must not come back.
@@ -66,7 +68,10 @@ class Restored(NamedTuple):
 
 def verify(archive: Path, *, progress: Progress) -> Verified:
     """Verify the signature and the integrity of `archive`. Raises BackupError."""
-    with staging(Path(tempfile.gettempdir())) as folder, open_verified(archive) as (file, signature):
+    with (
+        staging(Path(tempfile.gettempdir())) as folder,
+        open_verified(archive) as (file, signature),
+    ):
         return Verified(verify_content(file, folder / "database", progress), signature)
 
 
@@ -77,12 +82,16 @@ def restore(
     progress: Progress,
     erase_again: Callable[[], Counter[str] | None],
 ) -> Restored:
-    """Restore the database and the files from `archive`, and call `erase_again`. Raises BackupError.
+    """Restore the database and the files from `archive`, and call `erase_again`. Raises
+    BackupError.
 
-    Before the one transaction that replaces the database, nothing changes. Running processes need no restart:
-    the revision is higher than any that they have seen.
+    Before the one transaction that replaces the database, nothing changes. Running processes need
+    no restart: the revision is higher than any that they have seen.
     """
-    with staging(Path(tempfile.gettempdir())) as folder, open_verified(archive) as (file, signature):
+    with (
+        staging(Path(tempfile.gettempdir())) as folder,
+        open_verified(archive) as (file, signature),
+    ):
         dump = folder / "database"
         manifest = verify_content(file, dump, progress)
         _check_compatible(manifest)
@@ -104,7 +113,8 @@ def restore(
                 for statement in erasures:  # again: the archive may be of code without the table
                     cursor.execute(statement)
                 if connection.vendor == "postgresql":
-                    cursor.execute("ANALYZE")  # otherwise queries have bad plans until autovacuum comes
+                    # Otherwise queries have bad plans until autovacuum comes.
+                    cursor.execute("ANALYZE")
             return Restored(manifest, signature, files, erase_again())
 
 
@@ -132,7 +142,9 @@ def _replace(
     """
     if settings.FILES_IN_BUCKET:
         statements = [*_statements(manifest), *also]
-        return bucket.replace(archive, manifest, lambda: databases.replace(dump, statements), progress)
+        return bucket.replace(
+            archive, manifest, lambda: databases.replace(dump, statements), progress
+        )
     media, private = Path(settings.MEDIA_ROOT), Path(settings.PRIVATE_ROOT)
     with ExitStack() as undo:
         create_folder(media, undo)
@@ -162,8 +174,8 @@ def _target(name: str) -> Path:
 def _copies(
     archive: BinaryIO, manifest: JsonObject, folders: dict[str, Path], progress: Progress
 ) -> Iterator[tuple[Path, Path]]:
-    """Copy the files that are missing or different to the folder of their kind in `folders`. Yield each copy
-    and its path.
+    """Copy the files that are missing or different to the folder of their kind in `folders`. Yield
+    each copy and its path.
 
     Raises BackupError.
     """
@@ -184,7 +196,8 @@ def _copies(
             target.seek(0)
             if digest(target) != expected["sha256"]:
                 raise BackupError("Nothing was replaced: the archive changed while it was read.")
-        if not is_private(member.name):  # a private file is new: clean_media waits a day for its row
+        # A private file is new: clean_media waits a day for its row.
+        if not is_private(member.name):
             copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
             os.utime(copy, (member.mtime, member.mtime))
         yield copy, path
@@ -203,14 +216,17 @@ def _statements(manifest: JsonObject) -> list[str]:
         number, shared = _revision()
         highest = "max" if connection.vendor == "sqlite" else "greatest"
         statements.append(
-            f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + {REVISION_STEP}, "
+            f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + "
+            f"{REVISION_STEP}, "
             f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
     return statements
 
 
 def _erasures() -> list[str]:
-    """Return statements that add the recorded erasures of the database that is replaced, if it has any."""
+    """Return statements that add the recorded erasures of the database that is replaced, if it has
+    any.
+    """
     if ERASURES not in connection.introspection.table_names():
         return []
     with connection.cursor() as cursor:

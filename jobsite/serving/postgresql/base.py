@@ -1,8 +1,10 @@
-"""Django's PostgreSQL backend for processes that serve requests: it does not wait for a server that hangs.
+"""Django's PostgreSQL backend for processes that serve requests: it does not wait for a server that
+hangs.
 
-A frozen server keeps its connections open and never responds. `statement_timeout` does not help, because the
-server itself enforces it. In a cluster, HAProxy closes the connections. This module is for a server without
-HAProxy in front of it. Django requires its name: an ENGINE is a package with a module `base`.
+A frozen server keeps its connections open and never responds. `statement_timeout` does not help,
+because the server itself enforces it. In a cluster, HAProxy closes the connections. This module is
+for a server without HAProxy in front of it. Django requires its name: an ENGINE is a package with a
+module `base`.
 """
 
 from functools import partial
@@ -23,9 +25,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     patience: float | None = None
 
     def get_new_connection(self, conn_params: dict[str, object]) -> Any:
-        """Return a new psycopg connection. Raises psycopg.Error, at the latest after `connect_timeout`."""
+        """Return a new psycopg connection.
+        Raises psycopg.Error, at the latest after `connect_timeout`.
+        """
         if self.patience:
-            raise psycopg.OperationalError("a new connection could take longer than a write that may fail")
+            raise psycopg.OperationalError(
+                "a new connection could take longer than a write that may fail"
+            )
         if monotonic() < _unresponsive_until.get(self.alias, 0.0):
             raise psycopg.OperationalError("the server did not respond a moment ago")
         try:
@@ -37,7 +43,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return raw
 
     def _wait(self, raw: Any, generator: Any, *args: Any, **kwargs: Any) -> Any:
-        """Run psycopg's protocol `generator`. Raises psycopg.OperationalError if the server hangs."""
+        """Run psycopg's protocol `generator`.
+        Raises psycopg.OperationalError if the server hangs.
+        """
         limits = {"timeout": self.patience or SILENCE, **kwargs}
         while True:
             try:

@@ -39,7 +39,9 @@ def staff(name: str, role: str = "Recruiter", brands: Any = ()) -> Client:
     return client
 
 
-def apply(vacancy: Any, given: str = "Mia", address: str = "mia@example.org", **columns: Any) -> Application:
+def apply(
+    vacancy: Any, given: str = "Mia", address: str = "mia@example.org", **columns: Any
+) -> Application:
     """Create an application that came through a form, without an account."""
     columns = {"given_name": given, "email": address, "email_folded": address} | columns
     application = make_application(vacancy=vacancy, **columns)
@@ -56,9 +58,14 @@ def build() -> SimpleNamespace:
     own = apply(make_vacancy(title="Nurse", brand=brand), stage=new, reference="7K3QX9WD")
     foreign = apply(make_vacancy(title=f"{FOREIGN} job", brand=other), FOREIGN, stage=new)
     return SimpleNamespace(
-        brand=brand, other=other, new=new, rejected=rejected, own=own, foreign=foreign,
+        brand=brand,
+        other=other,
+        new=new,
+        rejected=rejected,
+        own=own,
+        foreign=foreign,
         session=staff("anna", brands=[brand]).cookies[settings.SESSION_COOKIE_NAME].value,
-    )  # fmt: skip
+    )
 
 
 def copy_of(rows: SimpleNamespace) -> SimpleNamespace:

@@ -20,7 +20,14 @@ def menu(client, address):
 def test_recruiter_sees_daily_work_and_no_words_of_developers():
     daily, is_open, settings = menu(staff("rita"), "/admin/")
 
-    assert daily == ["Start", "Vacancies", "Applications", "Interviews and tasks", "Emails", "Reports"]
+    assert daily == [
+        "Start",
+        "Vacancies",
+        "Applications",
+        "Interviews and tasks",
+        "Emails",
+        "Reports",
+    ]
     assert not is_open
     assert {"Application forms", "Email templates", "Stages"} <= set(settings)
     assert not {"Tokens", "API documentation", "Groups"} & set(settings)
@@ -32,5 +39,9 @@ def test_settings_are_open_on_a_page_of_theirs():
 
 def test_administrator_sees_access(admin_client):
     assert menu(admin_client, "/admin/")[2][-5:] == [
-        "Tokens", "API documentation", "Access log", "Users", "Groups",
-    ]  # fmt: skip
+        "Tokens",
+        "API documentation",
+        "Access log",
+        "Users",
+        "Groups",
+    ]

@@ -17,13 +17,17 @@ LIST = "/admin/applications/application/"
 
 
 def add_rows(office, number):
-    """Add a colleague, an invitation, an application with a file, and more about the application of Mia."""
+    """Add a colleague, an invitation, an application with a file, and more about the application of
+    Mia.
+    """
     user, at = colleague(f"colleague{number}", "Brand administrator", office.brand), timezone.now()
     role, email = group("Recruiter"), f"new{number}@example.org"
     names = {"first_name": "", "last_name": "", "language": "en"}
     invitation = Invitation(email=email, role=role, author=user, **names)
     invite(invitation=invitation, brands=[office.brand], at=at)
-    other = apply(make_vacancy(brand=office.brand), address=f"m{number}@example.org", stage=office.new)
+    other = apply(
+        make_vacancy(brand=office.brand), address=f"m{number}@example.org", stage=office.new
+    )
     make_file(make_submission(other, {"cv": "x"}))
     Application.objects.filter(pk=other.pk).update(user=make_user() if number % 2 else None)
     AccessLog.objects.create(actor=user, application=other.pk, action="view")
@@ -38,7 +42,10 @@ def test_pages_take_the_same_queries_for_more_rows(office):
     make_file(make_submission(office.own, {"cv": "x"}))
     administrator, anna = staff("ada", "Administrator"), office.anna
     pages = {
-        **{f"{LIST}{query}": (anna, 12) for query in ("", "?q=mia&o=3", "?o=-5.2", "?read=no&o=6", "board/")},
+        **{
+            f"{LIST}{query}": (anna, 12)
+            for query in ("", "?q=mia&o=3", "?o=-5.2", "?read=no&o=6", "board/")
+        },
         f"{LIST}{office.own.pk}/change/": (anna, 27),
         "/admin/applications/accesslog/": (administrator, 40),
         "/admin/auth/user/": (staff("bea", "Brand administrator", brands=[office.brand]), 40),

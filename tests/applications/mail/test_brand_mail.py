@@ -21,11 +21,18 @@ GLOBEX = {"from": '"Globex, Jobs" <work@globex.test>', "reply-to": "hr@globex.te
 @pytest.fixture
 def mail(settings):
     """What the emails of the brand Globex have."""
-    settings.DEFAULT_FROM_EMAIL, settings.SENDER_DOMAINS = "Jobs <jobs@example.com>", ["globex.test"]
+    settings.DEFAULT_FROM_EMAIL, settings.SENDER_DOMAINS = (
+        "Jobs <jobs@example.com>",
+        ["globex.test"],
+    )
     return BrandMail.objects.create(
-        brand=make_brand("Globex"), sender_name="Globex, Jobs", sender_address="work@globex.test",
-        reply_to="hr@globex.test", signature_en="Globex\nwww.globex.test", signature_nl="Globex NV",
-    )  # fmt: skip
+        brand=make_brand("Globex"),
+        sender_name="Globex, Jobs",
+        sender_address="work@globex.test",
+        reply_to="hr@globex.test",
+        signature_en="Globex\nwww.globex.test",
+        signature_nl="Globex NV",
+    )
 
 
 def apply(brand, **values):
@@ -52,9 +59,13 @@ def test_emails_to_applicants_have_the_sender_of_their_brand(mail_server, mail, 
 
     assert work(delivery, clock) == ["sent"] * 6
     assert sent(mail_server, 6) == [
-        GLOBEX, GLOBEX | {"reply-to": "anna@example.org"}, SITE,
-        SITE, SITE | {"reply-to": "anna@example.org"}, SITE,
-    ]  # fmt: skip
+        GLOBEX,
+        GLOBEX | {"reply-to": "anna@example.org"},
+        SITE,
+        SITE,
+        SITE | {"reply-to": "anna@example.org"},
+        SITE,
+    ]
 
 
 def test_sender_is_one_line_of_an_allowed_domain(mail_server, mail, delivery, clock, settings):
@@ -107,7 +118,8 @@ def test_placeholders_are_those_of_the_brand(mail):
     assert fill("{signature}", apply(make_brand("{privacy}"))) == ""
     mail.signature_en = "{privacy}"
     mail.save()
-    assert fill(text, apply(Brand.objects.get(name="Globex"))).startswith("{privacy}|")  # no text of ours
+    # No text of ours.
+    assert fill(text, apply(Brand.objects.get(name="Globex"))).startswith("{privacy}|")
 
 
 def test_sender_that_may_not_send_any_more_is_a_warning(mail, settings):

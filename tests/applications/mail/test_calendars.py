@@ -13,14 +13,35 @@ from hypothesis import strategies as st
 from icalendar import Calendar
 
 from applications.admin.interviews.pages import ends_at
-from applications.mail.calendars import CANCEL, REQUEST, CalendarInvitation, FeedEvent, feed, invitation
+from applications.mail.calendars import (
+    CANCEL,
+    REQUEST,
+    CalendarInvitation,
+    FeedEvent,
+    feed,
+    invitation,
+)
 from applications.mail.outbox import as_body, one_line
 from jobsite.admin.datetime_fields import ZonedDateTimeField
 from tests import node
 
 EARLIEST, LATEST = datetime(2000, 1, 1), datetime(2100, 1, 1)
 # What breaks folding and quoting: characters of several bytes, separators, line breaks, quotes.
-HARD = ["😀", "👩\u200d👧", "é", ";", ",", "\\", '"', ":", "\n", "\\n", "\u202e", "^", "BEGIN:VEVENT"]
+HARD = [
+    "😀",
+    "👩\u200d👧",
+    "é",
+    ";",
+    ",",
+    "\\",
+    '"',
+    ":",
+    "\n",
+    "\\n",
+    "\u202e",
+    "^",
+    "BEGIN:VEVENT",
+]
 # Readers drop byte order marks.
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\ufeff")
 texts = st.lists(st.sampled_from(HARD) | characters, max_size=50).map("".join)
@@ -34,7 +55,9 @@ invitations = st.builds(
     summary=texts.map(one_line),
     description=texts.map(as_body),
     location=texts.map(one_line),
-    sender=texts.map(lambda text: f'"{one_line(text).translate({34: 39, 92: 47})}" <jobs@acme.example>'),
+    sender=texts.map(
+        lambda text: f'"{one_line(text).translate({34: 39, 92: 47})}" <jobs@acme.example>'
+    ),
     attendee=st.just("mia+1@example.org"),
     is_answered=st.booleans(),
 )
@@ -42,12 +65,17 @@ invitations = st.builds(
 
 def expected(each):
     return {
-        "method": each.method, "sequence": each.sequence, "summary": each.summary,
-        "description": each.description, "location": each.location,
-        "start": each.starts_at.replace(microsecond=0).isoformat(), "end": each.ends_at.isoformat(),
-        "attendee": f"mailto:{each.attendee}", "organizer": "mailto:jobs@acme.example",
+        "method": each.method,
+        "sequence": each.sequence,
+        "summary": each.summary,
+        "description": each.description,
+        "location": each.location,
+        "start": each.starts_at.replace(microsecond=0).isoformat(),
+        "end": each.ends_at.isoformat(),
+        "attendee": f"mailto:{each.attendee}",
+        "organizer": "mailto:jobs@acme.example",
         "status": "CANCELLED" if each.method == CANCEL else "CONFIRMED",
-    }  # fmt: skip
+    }
 
 
 def check(each, text):
@@ -71,11 +99,17 @@ def read(text):
     calendar = Calendar.from_ical(text)
     (event,) = calendar.events
     return {
-        "method": str(calendar["METHOD"]), "sequence": event["SEQUENCE"], "summary": str(event["SUMMARY"]),
-        "description": str(event.get("DESCRIPTION", "")), "location": str(event.get("LOCATION", "")),
-        "start": event.start.isoformat(), "end": event.end.isoformat(), "attendee": str(event["ATTENDEE"]),
-        "organizer": str(event["ORGANIZER"]), "status": str(event["STATUS"]),
-    }  # fmt: skip
+        "method": str(calendar["METHOD"]),
+        "sequence": event["SEQUENCE"],
+        "summary": str(event["SUMMARY"]),
+        "description": str(event.get("DESCRIPTION", "")),
+        "location": str(event.get("LOCATION", "")),
+        "start": event.start.isoformat(),
+        "end": event.end.isoformat(),
+        "attendee": str(event["ATTENDEE"]),
+        "organizer": str(event["ORGANIZER"]),
+        "status": str(event["STATUS"]),
+    }
 
 
 @settings(max_examples=30, deadline=None)
@@ -87,12 +121,17 @@ def test_entry_is_read_as_it_was_written(each):
 
 BRUSSELS, HOUR = ZoneInfo("Europe/Brussels"), timedelta(hours=1)
 # The first instant and the hours of the days on which the clocks change in Brussels.
-CHANGES = [(datetime(2027, 3, 27, 23, tzinfo=UTC), 23), (datetime(2026, 10, 24, 22, tzinfo=UTC), 25)]
+CHANGES = [
+    (datetime(2027, 3, 27, 23, tzinfo=UTC), 23),
+    (datetime(2026, 10, 24, 22, tzinfo=UTC), 25),
+]
 
 
 @pytest.mark.parametrize(("first", "hours"), CHANGES)
 def test_every_hour_of_a_clock_change_is_the_right_instant(first, hours):
-    """As the page reads it, in the entry of an email and in a feed, with an end three hours later."""
+    """As the page reads it, in the entry of an email and in a feed, with an
+    end three hours later.
+    """
     wanted, found = [], []
     for start in (first + number * HOUR for number in range(hours)):
         end, local = start + 3 * HOUR, start.astimezone(BRUSSELS)
@@ -117,9 +156,12 @@ def test_other_implementations_read_the_same():
     written: list[tuple[dict, str]] = []
 
     @settings(
-        max_examples=1_000, deadline=None, database=None, phases=[Phase.generate],
+        max_examples=1_000,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    )
     @given(invitations)
     def collect(each):
         text = invitation(each, at=each.starts_at)
@@ -129,9 +171,13 @@ def test_other_implementations_read_the_same():
     collect()
     lines = "".join(f"{json.dumps(text)}\n" for _, text in written)
     command = ["node", str(node.FOLDER / "calendar.mjs")]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, input=lines, capture_output=True, text=True, check=True, timeout=120
+    )
     found = [json.loads(line) for line in done.stdout.split("\n") if line]
     assert len(found) == len(written) > 900
     assert [
-        (each, text) for (each, text), events in zip(written, found, strict=True) if events != [each]
+        (each, text)
+        for (each, text), events in zip(written, found, strict=True)
+        if events != [each]
     ] == []

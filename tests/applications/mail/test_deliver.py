@@ -30,7 +30,9 @@ def test_command_sends_what_is_due(mail_server):
 
     summary = "1 emails sent, 1 failed, 1 postponed."
     counts = {"sent": 1, "failed": 1, "postponed": 1}
-    assert json.loads(deliver("--format", "json")) == {"summary": summary, "is_active": True} | counts
+    assert (
+        json.loads(deliver("--format", "json")) == {"summary": summary, "is_active": True} | counts
+    )
     assert deliver() == "0 emails sent, 0 failed, 0 postponed."
 
 
@@ -62,9 +64,12 @@ def start(mail_server, tmp_path):
     def run():
         with (tmp_path / "log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "manage.py", "deliver"], cwd=ROOT,
-                env=environment(mail_server, tmp_path), stdout=log, stderr=log,
-            )  # fmt: skip
+                [sys.executable, "manage.py", "deliver"],
+                cwd=ROOT,
+                env=environment(mail_server, tmp_path),
+                stdout=log,
+                stderr=log,
+            )
         started.append(process)
         return process
 

@@ -34,7 +34,10 @@ def test_email_is_sent_once(delivery, clock, mail_server):
     assert email["Subject"] == "Grüße"
     assert email["Auto-Submitted"] == "auto-generated"
     assert email["Message-ID"] == f"<{only().pk}.{NOW.timestamp():.0f}@example.com>"
-    assert email.get_content().replace("\r\n", "\n").rstrip("\n") == "Ein Text\n.mit Punkt\n" + "ü" * 2000
+    assert (
+        email.get_content().replace("\r\n", "\n").rstrip("\n")
+        == "Ein Text\n.mit Punkt\n" + "ü" * 2000
+    )
     assert (only().state, only().attempts, only().error, only().finished_at) == ("sent", 1, "", NOW)
 
 
@@ -60,9 +63,13 @@ def test_email_to_the_applicant_has_the_secret_that_is_not_stored(delivery, cloc
 
     an = User.objects.create_user("an", email="an@example.com")
     message = put(**link, application=application, recipient=an)
-    assert as_email(message).body.endswith("/account/receipt/personal-link")  # a colleague never gets it
+    # A colleague never gets it.
+    assert as_email(message).body.endswith("/account/receipt/personal-link")
     written = as_email(put(kind=Message.Kind.TEMPLATE, author=an))  # applicants reply to who wrote
-    assert (written.reply_to, "Auto-Submitted" in written.extra_headers) == (["an@example.com"], False)
+    assert (written.reply_to, "Auto-Submitted" in written.extra_headers) == (
+        ["an@example.com"],
+        False,
+    )
     assert as_email(put(author=an)).reply_to == []
 
 
@@ -71,8 +78,9 @@ def test_email_to_the_applicant_has_the_secret_that_is_not_stored(delivery, cloc
 
 def test_permanent_refusal_fails_at_once(delivery, clock, mail_server):
     reasons = {
-        "550-x@example.org": "550 <...@...> is refused", "550d-x@example.org": "550 the content is refused",
-    }  # fmt: skip
+        "550-x@example.org": "550 <...@...> is refused",
+        "550d-x@example.org": "550 the content is refused",
+    }
     for to in (*reasons, "mia@münchen.example"):
         put(to)
 
@@ -88,7 +96,9 @@ def test_temporary_refusal_is_tried_again(delivery, clock, mail_server):
         put(to)
 
     assert work(delivery, clock) == ["postponed", "postponed", "sent"]
-    postponed = Message.objects.filter(state="queued", attempts=1, next_at=NOW + timedelta(minutes=1))
+    postponed = Message.objects.filter(
+        state="queued", attempts=1, next_at=NOW + timedelta(minutes=1)
+    )
     assert [each.error[:4] for each in postponed] == ["451 ", "451 "]
     clock.advance(seconds=59)
     assert work(delivery, clock) == []
@@ -145,7 +155,9 @@ def only_errors():
     return set(Message.objects.values_list("error", flat=True))
 
 
-def test_email_of_a_stage_is_not_tried_again_after_an_undo(delivery, clock, mail_server, monkeypatch):
+def test_email_of_a_stage_is_not_tried_again_after_an_undo(
+    delivery, clock, mail_server, monkeypatch
+):
     application = make_application(created_at=NOW)
     move = application.changes.get()
     put("grey-x@example.org", kind=Message.Kind.STAGE, application=application, stage_change=move)
@@ -185,7 +197,8 @@ def test_slow_server_ends_with_a_timeout(delivery, clock, mail_server, monkeypat
     announce = smtplib.SMTP.rcpt
 
     def announce_impatiently(connection, recipient):
-        connection.sock.settimeout(0.1)  # not from the start: on a busy machine, its greeting takes longer
+        # Not from the start: on a busy machine, its greeting takes longer.
+        connection.sock.settimeout(0.1)
         return announce(connection, recipient)
 
     monkeypatch.setattr(smtplib.SMTP, "rcpt", announce_impatiently)
@@ -210,7 +223,9 @@ def test_email_of_a_killed_dispatcher_is_not_sent_again(delivery, clock, mail_se
 
 
 def test_outcome_is_stored_after_another_process_gave_up(delivery, clock, mail_server, monkeypatch):
-    """The lock was lost during the conversation: another process stored that the outcome is unknown."""
+    """The lock was lost during the conversation:
+    another process stored that the outcome is unknown.
+    """
     put()
     send = delivery.transport.send
 
@@ -259,7 +274,12 @@ def test_without_a_mail_server_only_a_development_site_prints_emails(
 
 
 def test_logs_contain_no_addresses(delivery, clock, mail_server, caplog):
-    for to in ("mia@example.org", "550-mia@example.org", "451-mia@example.org", "drop-mia@example.org"):
+    for to in (
+        "mia@example.org",
+        "550-mia@example.org",
+        "451-mia@example.org",
+        "drop-mia@example.org",
+    ):
         put(to)
     with caplog.at_level(logging.INFO):
         work(delivery, clock)

@@ -57,8 +57,11 @@ def test_digest_counts_new_applications_of_own_brands(an, acme):
 
     message = queue_digest(an, at=NOW, base_url="https://jobs.example.org")
     assert (message.kind, message.to, message.recipient, message.application) == (
-        "digest", "an@example.com", an, None
-    )  # fmt: skip
+        "digest",
+        "an@example.com",
+        an,
+        None,
+    )
     assert message.subject == "3 new applications"
     clerk = Vacancy.objects.get(title="Clerk")
     assert message.vacancies == [baker.pk, clerk.pk]
@@ -79,7 +82,9 @@ def test_digest_is_sent_once_per_day_if_something_is_new(an, acme):
     assert day(NOW + timedelta(hours=3), digest) == []
     assert day(NOW + timedelta(hours=3)) == []  # of another process
 
-    make_application(vacancy=make_vacancy(brand=acme, title="Later"), created_at=NOW + timedelta(hours=1))
+    make_application(
+        vacancy=make_vacancy(brand=acme, title="Later"), created_at=NOW + timedelta(hours=1)
+    )
     assert day(NOW + 3 * DAY, digest) == ["digest queued"]  # it begins where the last one ended
     assert Message.objects.last().subject == "1 new application"
     assert "Later: 1\n" in Message.objects.last().body
@@ -99,7 +104,8 @@ def test_digest_is_for_recruiters_who_want_it(an, acme):
     EmailOptOut.objects.create(user=bo, kind="closing")
     make_colleague("gone", acme, is_active=False)
     User.objects.filter(pk=make_colleague("nowhere", acme).pk).update(email="")
-    User.objects.create_user("editor", email="editor@example.com", is_staff=True)  # without permission
+    # Without permission.
+    User.objects.create_user("editor", email="editor@example.com", is_staff=True)
     User.objects.create_user("applicant", email="applicant@example.com")
 
     assert day(NOW) == ["digest queued"]

@@ -1,4 +1,6 @@
-"""Each condition of what the dispatcher does every minute, morning and Monday, on both sides of it."""
+"""Each condition of what the dispatcher does every minute, morning and
+Monday, on both sides of it.
+"""
 
 from datetime import datetime, timedelta
 
@@ -122,7 +124,7 @@ def test_no_stage_has_a_limit_so_nobody_is_asked(acme):
     assert StaleEmails().recipients(NOW + DAY) == []
 
 
-# --- reminders --------------------------------------------------------------------------------------
+# --- reminders ------------------------------------------------------------------------------------
 
 
 def invited(planned_at: datetime, name: str, **values) -> Participant:
@@ -146,27 +148,42 @@ def test_reminder_is_for_those_who_come_within_a_day_and_were_not_told(acme):
     people = {name: invited(NOW + after, name, **values) for name, (after, values) in cases.items()}
     for name, age in (("just-told", -SECOND), ("told", SECOND)):
         Message.objects.create(
-            kind="interview", participant=people[name], to="a@example.org", language="en", subject="",
-            body="", queued_at=NOW - timedelta(hours=12) - age,
-        )  # fmt: skip
+            kind="interview",
+            participant=people[name],
+            to="a@example.org",
+            language="en",
+            subject="",
+            body="",
+            queued_at=NOW - timedelta(hours=12) - age,
+        )
     job, found = InterviewReminders(), {}
     while item := job.next_due(NOW):
         assert len(found) < 5
         found[Participant.objects.get(pk=item[0]).user.username] = job.run(item)
     queued = "reminder queued"
-    assert found == {"soon": queued, "moved": queued, "told": queued, "just-told": "reminder unneeded"}
+    assert found == {
+        "soon": queued,
+        "moved": queued,
+        "told": queued,
+        "just-told": "reminder unneeded",
+    }
     invited(NOW + timedelta(hours=2), "new")
     assert job.next_due(NOW + 59 * SECOND) is None  # one search in a minute
     assert job.next_due(NOW + 60 * SECOND)
     assert InterviewReminders().next_due(NOW - SECOND)
 
 
-# --- job alerts -------------------------------------------------------------------------------------
+# --- job alerts -----------------------------------------------------------------------------------
 
 
 def make_alert(name, **values):
     address = f"{name}@example.org"
-    given = {"frequency": "daily", "language": "en", "confirmed_at": NOW - DAY, "ends_at": NOW + 99 * DAY}
+    given = {
+        "frequency": "daily",
+        "language": "en",
+        "confirmed_at": NOW - DAY,
+        "ends_at": NOW + 99 * DAY,
+    }
     return JobAlert.objects.create(address=address, address_folded=address, **given | values)
 
 
@@ -205,7 +222,9 @@ def test_alert_tells_what_began_since_a_week_before_and_nothing_twice(settings):
     ended.delete()
     job.run(item)
     told = {
-        address: set(ToldVacancy.objects.filter(alert__address=address).values_list("vacancy", flat=True))
+        address: set(
+            ToldVacancy.objects.filter(alert__address=address).values_list("vacancy", flat=True)
+        )
         for address in Message.objects.values_list("to", flat=True)
     }
     assert told == {
@@ -216,7 +235,7 @@ def test_alert_tells_what_began_since_a_week_before_and_nothing_twice(settings):
     assert "Known" not in Message.objects.get(alert=first).body
 
 
-# --- who receives them ------------------------------------------------------------------------------
+# --- who receives them ----------------------------------------------------------------------------
 
 
 def test_emails_are_for_active_staff_with_an_address_and_the_permission(acme):
@@ -237,4 +256,7 @@ def test_emails_are_for_active_staff_with_an_address_and_the_permission(acme):
 
     assert {user.username for user in recipients_of("digest")} == {"an", "unpermitted"}
     assert {name for name, user in people.items() if read(user)} == {"an", "unreachable"}
-    assert {name for name, user in people.items() if may_have_calendar(user)} == {"an", "unreachable"}
+    assert {name for name, user in people.items() if may_have_calendar(user)} == {
+        "an",
+        "unreachable",
+    }

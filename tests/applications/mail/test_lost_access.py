@@ -1,4 +1,6 @@
-"""Emails to colleagues who lost the account, the permission or the brand before the email was sent."""
+"""Emails to colleagues who lost the account, the permission or the brand
+before the email was sent.
+"""
 
 import pytest
 from django.contrib.auth.models import Permission, User

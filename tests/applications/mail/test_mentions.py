@@ -13,13 +13,18 @@ from tests.factories import make_vacancy
 @pytest.mark.django_db
 def test_colleagues_are_told_and_learn_nothing_of_the_applicant(at):
     an, bo, no_address, gone = (
-        User.objects.create_user(name, email=f"{name}@example.com", is_staff=True, first_name=name.title())
+        User.objects.create_user(
+            name, email=f"{name}@example.com", is_staff=True, first_name=name.title()
+        )
         for name in ("an", "bo", "nobody", "gone")
     )
     User.objects.filter(pk=no_address.pk).update(email="")
     User.objects.filter(pk=gone.pk).update(is_active=False)
     application = make_application(
-        vacancy=make_vacancy(title="Baker"), given_name="Mia", family_name="Maes", email="mia@example.org"
+        vacancy=make_vacancy(title="Baker"),
+        given_name="Mia",
+        family_name="Maes",
+        email="mia@example.org",
     )
     note = Note.objects.create(application=application, author=an, text="Mia sounds good, @bo?")
     note.mentioned.set([an, bo, no_address, gone])
@@ -28,8 +33,11 @@ def test_colleagues_are_told_and_learn_nothing_of_the_applicant(at):
 
     assert message.vacancies == [application.vacancy_id]
     assert (message.kind, message.to, message.recipient, message.author) == (
-        "mention", "bo@example.com", bo, an
-    )  # fmt: skip
+        "mention",
+        "bo@example.com",
+        bo,
+        an,
+    )
     assert (message.application, message.queued_at) == (application, NOW)
     assert message.subject == "An mentioned you: Baker"
     assert message.body == (

@@ -1,4 +1,6 @@
-"""Emails to recruiters about vacancies: closing soon, submitted for approval, approved and sent back."""
+"""Emails to recruiters about vacancies:
+closing soon, submitted for approval, approved and sent back.
+"""
 
 from datetime import timedelta
 
@@ -55,7 +57,9 @@ def run(work, at=NOW):
 
 
 def sent():
-    return [(message.kind, message.to, message.subject) for message in Message.objects.order_by("pk")]
+    return [
+        (message.kind, message.to, message.subject) for message in Message.objects.order_by("pk")
+    ]
 
 
 def closing(brand, title="Baker", days=5, **values):
@@ -72,14 +76,17 @@ def changed_by(user, vacancy):
 
 def test_closing_vacancies_are_told_in_one_email(acme, ed):
     baker = changed_by(ed, closing(acme, "Baker", days=5))
-    clerk = closing(acme, "Clerk", days=2, head_recruiter=make_recruiter("Ed", email="ED@example.com"))
+    clerk = closing(
+        acme, "Clerk", days=2, head_recruiter=make_recruiter("Ed", email="ED@example.com")
+    )
     cook = closing(acme, "Cook", days=3, recruiters=("Ed",))  # imported: nobody changed it here
     changed_by(make_user("other", acme), closing(acme, "Of a colleague"))
     changed_by(ed, closing(acme, "Later", days=8))
     changed_by(ed, closing(acme, "Draft", status="draft"))
     changed_by(ed, closing(make_brand("Foreign"), "Foreign"))
 
-    assert sorted(run(ClosingEmails(SITE))) == ["closing queued", "closing queued"]  # also to the colleague
+    # Also to the colleague.
+    assert sorted(run(ClosingEmails(SITE))) == ["closing queued", "closing queued"]
     message = Message.objects.get(recipient=ed)
     address = f"{SITE}/admin/vacancies/vacancy"
     assert (message.kind, message.subject) == ("closing", "3 vacancies close soon")
@@ -107,7 +114,11 @@ def test_closing_date_is_told_once(acme, ed):
 def test_closing_email_is_for_active_users_who_want_it_and_may_see(acme):
     refuses = make_user("refuses", acme)
     EmailOptOut.objects.create(user=refuses, kind="closing")
-    others = make_user("gone", acme, is_active=False), make_user("moved"), make_user("blind", acme, rights=())
+    others = (
+        make_user("gone", acme, is_active=False),
+        make_user("moved"),
+        make_user("blind", acme, rights=()),
+    )
     for user in (*others, refuses):
         changed_by(user, closing(acme))
     run(ClosingEmails())
@@ -146,10 +157,15 @@ def test_request_is_told_to_the_approvers_of_the_brand(acme, ed, lea):
 
     assert run(ApprovalEmails(SITE)) == ["approval queued"]
     assert [(message.to, message.language) for message in Message.objects.order_by("pk")] == [
-        ("lea@example.com", "en"), ("zoe@example.com", "fr"),
-    ]  # fmt: skip
+        ("lea@example.com", "en"),
+        ("zoe@example.com", "fr"),
+    ]
     message = Message.objects.get(recipient=lea)
-    assert (message.kind, message.subject, message.author) == ("approval", "For approval: Nurse", author)
+    assert (message.kind, message.subject, message.author) == (
+        "approval",
+        "For approval: Nurse",
+        author,
+    )
     assert message.vacancies == [vacancy.pk]
     assert message.body == (
         "author submitted “Nurse” for approval.\n\nPlease read\n\n"
@@ -187,8 +203,9 @@ def test_emails_about_a_request_of_two_name_and_reach_both(acme, ed, lea):
     assert Message.objects.get(kind="approval").body.startswith("ed, bea submitted “Nurse”")
     assert "Please read" in Message.objects.get(kind="approval").body
     assert [address for kind, address, _subject in sent() if kind == "decision"] == [
-        "ed@example.com", "bea@example.com",
-    ]  # fmt: skip
+        "ed@example.com",
+        "bea@example.com",
+    ]
 
 
 def test_decision_is_for_active_users_who_want_it_and_may_see(acme, ed, lea):

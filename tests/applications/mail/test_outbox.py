@@ -13,8 +13,11 @@ def test_queue_adds_an_email_that_is_due():
     message = Message.objects.get(pk=put(language="nl").pk)
 
     assert (message.to, message.language, message.subject, message.body) == (
-        "mia@example.org", "nl", "Hello", "Text"
-    )  # fmt: skip
+        "mia@example.org",
+        "nl",
+        "Hello",
+        "Text",
+    )
     assert (message.state, message.finished_at) == ("queued", None)
     assert message.queued_at == message.next_at == NOW
     assert put(language="").language == "en"  # of the site
@@ -28,7 +31,11 @@ def test_queue_removes_control_characters():
 
 
 def test_queue_shows_an_invalid_address_as_failed():
-    hostile = ("mia@example.org\r\nBcc: eve@example.org", "a@example.org,b@example.org", "x" * 300 + "@a.org")
+    hostile = (
+        "mia@example.org\r\nBcc: eve@example.org",
+        "a@example.org,b@example.org",
+        "x" * 300 + "@a.org",
+    )
     for to in ("", "nobody", *hostile):
         message = Message.objects.get(pk=put(to).pk)
         found = message.state, message.error, message.finished_at

@@ -30,7 +30,10 @@ def application(at, settings):
     sections = [{"title": LINKS, "description": "", "fields": fields}]
     fields.append(make_field("email", "email", required=True, role="email"))
     vacancy = make_open_vacancy(
-        make_form(sections), title=LINKS, brand=make_brand(LINKS), head_recruiter=make_recruiter(LINKS)
+        make_form(sections),
+        title=LINKS,
+        brand=make_brand(LINKS),
+        head_recruiter=make_recruiter(LINKS),
     )
     values = dict.fromkeys((*names, "letter"), LINKS)
     values |= {"email": "victim@example.org", "privacy_consent": "1"}

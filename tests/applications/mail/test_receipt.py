@@ -14,13 +14,21 @@ SITE = "https://jobs.example.org"
 @pytest.fixture
 def application(at):
     application = make_application(
-        user=None, vacancy=make_vacancy(title="Baker"), email="mia@example.org", reference="7K3QX9WD",
-        language="en", created_at=NOW,
-    )  # fmt: skip
+        user=None,
+        vacancy=make_vacancy(title="Baker"),
+        email="mia@example.org",
+        reference="7K3QX9WD",
+        language="en",
+        created_at=NOW,
+    )
     values = {
-        "first_name": "Mia", "email": "mia@example.org", "experience": "yes", "where": "Here.\n\nThere.",
-        "cv": "cv.pdf", "privacy_consent": "1",
-    }  # fmt: skip
+        "first_name": "Mia",
+        "email": "mia@example.org",
+        "experience": "yes",
+        "where": "Here.\n\nThere.",
+        "cv": "cv.pdf",
+        "privacy_consent": "1",
+    }
     make_file(make_submission(application, values), size=123_456)
     return application
 
@@ -29,8 +37,11 @@ def test_receipt_lists_what_was_stored(application):
     message = queue_receipt(application=application, base_url=SITE, at=NOW)
 
     assert (message.kind, message.to, message.language, message.application) == (
-        "receipt", "mia@example.org", "en", application
-    )  # fmt: skip
+        "receipt",
+        "mia@example.org",
+        "en",
+        application,
+    )
     assert message.subject == "We received your application: Baker"
     assert message.text == (
         "Hello,\n\nWe received your application. Thank you.\n\n"
@@ -38,7 +49,8 @@ def test_receipt_lists_what_was_stored(application):
         "Open this link to see your application, to follow it or to withdraw it:\n"
         "https://jobs.example.org/account/receipt/personal-link\n"
         "The link is personal and valid for 30 days. Do not forward it.\n\n"
-        "If you did not apply, somebody entered your address by mistake. You need not do anything.\n\n"
+        "If you did not apply, somebody entered your address by mistake. You need not do "
+        "anything.\n\n"
         "This is what we stored:\n\n"
         "Personal data\n  First name: Mia\n  E-mail address: mia@example.org\n\n"
         "  Do you have experience? Yes, I have\n"

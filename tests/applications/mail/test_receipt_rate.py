@@ -38,7 +38,13 @@ def apply(vacancy, number, address, client=None):
 def test_one_address_gets_few_receipts(at, time_machine):
     vacancy, other = make_open_vacancy(), make_open_vacancy()
     sent, held = ("queued", ""), ("failed", TOO_MANY)
-    addresses = ["Mia@example.org", "mia@EXAMPLE.org", "mia@example.org", "mia@example.org", "bo@example.org"]
+    addresses = [
+        "Mia@example.org",
+        "mia@EXAMPLE.org",
+        "mia@example.org",
+        "mia@example.org",
+        "bo@example.org",
+    ]
 
     found = [apply((vacancy, other)[number % 2], number, to) for number, to in enumerate(addresses)]
 

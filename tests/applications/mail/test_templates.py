@@ -2,7 +2,13 @@
 
 import pytest
 
-from applications.mail.templates import PLACEHOLDERS, email_from, fill, language_of, unknown_placeholders
+from applications.mail.templates import (
+    PLACEHOLDERS,
+    email_from,
+    fill,
+    language_of,
+    unknown_placeholders,
+)
 from applications.models import MailTemplate
 from tests.applications.makers import make_application, make_user
 from tests.conftest import NOW
@@ -16,9 +22,15 @@ SITE = "https://jobs.example.org"
 @pytest.fixture
 def application(at):
     application = make_application(
-        vacancy=make_vacancy(title="Baker", brand=make_brand("Acme"), head_recruiter=make_recruiter("An P")),
-        given_name="Mia", family_name="Maes", email="mia@example.org", reference="7K3QX9WD", created_at=NOW,
-    )  # fmt: skip
+        vacancy=make_vacancy(
+            title="Baker", brand=make_brand("Acme"), head_recruiter=make_recruiter("An P")
+        ),
+        given_name="Mia",
+        family_name="Maes",
+        email="mia@example.org",
+        reference="7K3QX9WD",
+        created_at=NOW,
+    )
     application.user = None
     return application
 
@@ -93,7 +105,10 @@ def test_initial_templates_are_complete(application):
         for language in ("en", "nl", "fr", "de"):
             assert language_of(template, language) == language
             email = email_from(template, application, language=language)
-            assert unknown_placeholders(template.subject_en + getattr(template, f"body_{language}")) == []
+            assert (
+                unknown_placeholders(template.subject_en + getattr(template, f"body_{language}"))
+                == []
+            )
             assert "Mia Maes" in email.body
             assert "{" not in email.subject + email.body
             subjects.add(email.subject)

@@ -18,7 +18,12 @@ CONSENT_TEXT = "I agree to the processing of my data."
 
 
 def make_field(name: str, type_: str = "text", **values: Any) -> dict[str, Any]:
-    defaults = {"name": name, "type": type_, "label": name.replace("_", " ").capitalize(), "required": False}
+    defaults = {
+        "name": name,
+        "type": type_,
+        "label": name.replace("_", " ").capitalize(),
+        "required": False,
+    }
     return {**defaults, "css": "col-12", **values}
 
 
@@ -58,7 +63,12 @@ STRUCTURE: list[dict[str, Any]] = [
         ],
     },
 ]
-VALUES = {"first_name": "Mia", "last_name": "Maes", "email": "Mia@Example.org", "privacy_consent": "1"}
+VALUES = {
+    "first_name": "Mia",
+    "last_name": "Maes",
+    "email": "Mia@Example.org",
+    "privacy_consent": "1",
+}
 
 
 def make_form(structure: Any = STRUCTURE, **values: Any) -> Form:
@@ -81,7 +91,9 @@ def form_of(sections: list[dict[str, Any]]) -> ServedForm:
 def make_open_vacancy(form: Form | None = None, **values: Any) -> Vacancy:
     """Create a published vacancy whose form takes applications."""
     if not ConsentText.objects.exists():
-        ConsentText.objects.add(language="en", text=CONSENT_TEXT, statement_url="https://example.org/privacy")
+        ConsentText.objects.add(
+            language="en", text=CONSENT_TEXT, statement_url="https://example.org/privacy"
+        )
     return make_vacancy(form=form or make_form(), **values)
 
 
@@ -99,15 +111,25 @@ def served_version(vacancy: Vacancy) -> str:
 
 
 def document(vacancy: Vacancy, values: Any = None, **members: Any) -> dict[str, Any]:
-    return {"version": version_of(vacancy), "values": VALUES if values is None else values} | members
+    return {
+        "version": version_of(vacancy),
+        "values": VALUES if values is None else values,
+    } | members
 
 
 def send(
-    vacancy: Vacancy, values: Any = None, *, client: Client | None = None, headers: Any = None, **members: Any
+    vacancy: Vacancy,
+    values: Any = None,
+    *,
+    client: Client | None = None,
+    headers: Any = None,
+    **members: Any,
 ) -> Any:
     """POST a submission as JSON."""
     body = json.dumps(document(vacancy, values, **members))
-    return (client or Client()).post(path_of(vacancy), body, "application/json", headers=headers or {})
+    return (client or Client()).post(
+        path_of(vacancy), body, "application/json", headers=headers or {}
+    )
 
 
 def send_files(

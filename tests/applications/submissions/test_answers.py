@@ -10,9 +10,13 @@ from tests.applications.makers import make_application, make_file, make_submissi
 pytestmark = pytest.mark.django_db
 
 VALUES = {
-    "first_name": "Mia", "email": "mia@example.org", "experience": "yes", "where": "Here.\nAnd there.",
-    "cv": "cv.pdf", "privacy_consent": "1",
-}  # fmt: skip
+    "first_name": "Mia",
+    "email": "mia@example.org",
+    "experience": "yes",
+    "where": "Here.\nAnd there.",
+    "cv": "cv.pdf",
+    "privacy_consent": "1",
+}
 
 
 def submit(values, sections=None):
@@ -26,7 +30,9 @@ def texts(submission):
     ]
 
 
-def test_answers_have_labels_options_and_files_in_the_order_of_the_form(django_assert_max_num_queries):
+def test_answers_have_labels_options_and_files_in_the_order_of_the_form(
+    django_assert_max_num_queries,
+):
     submission = submit(VALUES)
     file = make_file(submission, "Mia's CV.pdf")
 

@@ -17,7 +17,9 @@ EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" rb"-STANDARD-ANTIVIRUS-TEST-FILE!$
 
 
 class Clamd:
-    """A server of the INSTREAM command. It finds the EICAR file, and refuses more than `size_max` bytes."""
+    """A server of the INSTREAM command.
+    It finds the EICAR file, and refuses more than `size_max` bytes.
+    """
 
     def __init__(self, listener: socket.socket, size_max: int = 1 << 20) -> None:
         self.listener, self.size_max = listener, size_max
@@ -87,7 +89,9 @@ def test_scan_fails_if_nothing_listens(settings) -> None:
         assert antivirus.scan(BytesIO(b"text")) == ScanState.FAILED, value
 
 
-def test_scan_fails_if_clamd_does_not_respond_in_time(tmp_path: Path, settings, monkeypatch) -> None:
+def test_scan_fails_if_clamd_does_not_respond_in_time(
+    tmp_path: Path, settings, monkeypatch
+) -> None:
     monkeypatch.setattr(antivirus, "TIMEOUT", 0.05)
     with socket.socket(socket.AF_UNIX) as listener:  # accepts, and never replies
         listener.bind(str(tmp_path / "clamd.sock"))

@@ -1,5 +1,6 @@
-"""Bad submissions: each gets a 4xx that says what is wrong, and stores nothing (spec, "Responses to bad
-input")."""
+"""Bad submissions: each gets a 4xx that says what is wrong, and stores nothing (spec, "Responses to
+bad input").
+"""
 
 import json
 from io import BytesIO
@@ -9,7 +10,14 @@ import pytest
 from django.test import Client
 
 from applications.api import bodies
-from applications.models import Application, FormSnapshot, IdempotencyKey, Message, Submission, SubmissionFile
+from applications.models import (
+    Application,
+    FormSnapshot,
+    IdempotencyKey,
+    Message,
+    Submission,
+    SubmissionFile,
+)
 from tests.applications.submissions.sending import (
     PDF,
     VALUES,
@@ -22,7 +30,7 @@ from tests.applications.submissions.sending import (
     send,
     send_files,
     version_of,
-)  # fmt: skip
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -78,12 +86,23 @@ FORM = "multipart/form-data; boundary=B"
 
 def test_malformed_json_is_a_400(vacancy):
     bodies = (
-        b" ", b"{", b"nothing", b'{"version": "1", "values": {}', b"\xff\xfe{}", '{"a": "\N{BOM}'.encode(),
-        b'{"version": "1", "version": "2", "values": {}}', b'{"version": NaN, "values": {}}', b"[]",
-        b'"text"', b'{"version": "1", "values": {"first_name": "\\u0000"}}',
-        b'{"version": "1", "values": {"\\u0000": "a"}}', b'{"version": "\\ud800", "values": {}}',
-        b'{"a": ' + b"[" * 5_000, b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", b'{"a": ' + b"9" * 5_000 + b"}",
-    )  # fmt: skip
+        b" ",
+        b"{",
+        b"nothing",
+        b'{"version": "1", "values": {}',
+        b"\xff\xfe{}",
+        '{"a": "\N{BOM}'.encode(),
+        b'{"version": "1", "version": "2", "values": {}}',
+        b'{"version": NaN, "values": {}}',
+        b"[]",
+        b'"text"',
+        b'{"version": "1", "values": {"first_name": "\\u0000"}}',
+        b'{"version": "1", "values": {"\\u0000": "a"}}',
+        b'{"version": "\\ud800", "values": {}}',
+        b'{"a": ' + b"[" * 5_000,
+        b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}",
+        b'{"a": ' + b"9" * 5_000 + b"}",
+    )
     statuses = {body[:60]: post(vacancy, body).status_code for body in bodies}
 
     assert statuses == dict.fromkeys(statuses, 400)
@@ -119,11 +138,18 @@ def test_malformed_multipart_is_a_400(vacancy):
     statuses = {kind: post(vacancy, body, FORM).status_code for kind, body in cases.items()}
 
     assert statuses == dict.fromkeys(cases, 400)
-    body = multipart(part, ('name="photo"; filename="a"', b"--B--\n--B"))  # like the end of the body
-    assert detail(post(vacancy, body, FORM), 400) == 'The part "photo" is not a file field of the form.'
+    # Like the end of the body.
+    body = multipart(part, ('name="photo"; filename="a"', b"--B--\n--B"))
+    assert (
+        detail(post(vacancy, body, FORM), 400)
+        == 'The part "photo" is not a file field of the form.'
+    )
     for name, text in (
         ("repeated file", 'The part "cv" of the body is repeated.'),
-        ("file of no field", 'The file name "a.pdf" of a part files[] is the value of no file field.'),
+        (
+            "file of no field",
+            'The file name "a.pdf" of a part files[] is the value of no file field.',
+        ),
         ("encoded", 'Send the part "application" without a Content-Transfer-Encoding.'),
     ):
         assert detail(post(vacancy, cases[name], FORM), 400) == text
@@ -142,7 +168,9 @@ def test_missing_boundary_and_malformed_key_are_a_400(vacancy):
     for content_type in (form, f"{form}; boundary=", f"{FORM}\N{EURO SIGN}"):
         assert "boundary" in detail(post(vacancy, body, content_type), 400), content_type
     for key in ("", "a" * 256, "a b", "é", "a\x7f"):
-        assert "Idempotency-Key" in detail(send(vacancy, headers={"Idempotency-Key": key}), 400), key
+        assert "Idempotency-Key" in detail(send(vacancy, headers={"Idempotency-Key": key}), 400), (
+            key
+        )
 
 
 def test_body_that_ends_early_is_a_400(vacancy):
@@ -169,8 +197,15 @@ def test_other_methods_are_a_405_and_other_content_types_a_415(client, vacancy):
     allowed = client.options(path_of(vacancy))
     assert (allowed.status_code, allowed["Allow"]) == (204, "POST, OPTIONS")
     assert client.head(path_of(vacancy)).status_code == 405
-    for content_type in ("text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"):
-        assert "multipart/form-data" in detail(post(vacancy, b"{}", content_type), 415), content_type
+    for content_type in (
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "",
+        "application/jsonp",
+    ):
+        assert "multipart/form-data" in detail(post(vacancy, b"{}", content_type), 415), (
+            content_type
+        )
 
 
 def test_body_over_25_mb_is_a_413_before_it_is_read(vacancy):
@@ -201,7 +236,9 @@ def test_chunked_body_over_25_mb_is_a_413(vacancy, content_type, monkeypatch):
 
 def test_files_of_bad_types_and_sizes(vacancy):
     values = VALUES | {"cv": "cv.pdf"}
-    svg = send_files(vacancy, values, cv=("cv.pdf", b'<svg xmlns="http://www.w3.org/2000/svg"></svg>'))
+    svg = send_files(
+        vacancy, values, cv=("cv.pdf", b'<svg xmlns="http://www.w3.org/2000/svg"></svg>')
+    )
     large = send_files(vacancy, values, cv=("cv.pdf", PDF + b" " * 10 * 1024 * 1024))
 
     assert (svg.status_code, large.status_code) == (415, 413)
@@ -216,9 +253,15 @@ def test_files_of_bad_types_and_sizes(vacancy):
 
 def test_all_errors_are_reported_at_once(vacancy):
     values = {
-        "first_name": " ", "email": "mia", "phone": "abc", "birthday": "2026-02-31", "permit": "maybe",
-        "skills": ["python", "perl", "python"], "level": "7", "a/b~c": "x",
-    }  # fmt: skip
+        "first_name": " ",
+        "email": "mia",
+        "phone": "abc",
+        "birthday": "2026-02-31",
+        "permit": "maybe",
+        "skills": ["python", "perl", "python"],
+        "level": "7",
+        "a/b~c": "x",
+    }
     response = send(vacancy, values)
 
     required, choose = "This field is required.", "Choose one of the options."
@@ -250,7 +293,9 @@ def test_all_errors_are_reported_at_once(vacancy):
     assert (response["Content-Language"], response["Cache-Control"]) == ("en", "no-store")
     response = send(vacancy, VALUES | {f"field{number}": "x" for number in range(50_000)})
     assert len(response.json()["errors"]) == 100
-    response = send(make_open_vacancy(make_form(language="nl")), {}, headers={"Accept-Language": "fr"})
+    response = send(
+        make_open_vacancy(make_form(language="nl")), {}, headers={"Accept-Language": "fr"}
+    )
     assert (response.status_code, response["Content-Language"]) == (422, "nl")
 
 
@@ -268,14 +313,19 @@ def test_invalid_values_are_a_422(vacancy):
             {f"/values/skills/{n}": "type" for n in range(4)} | {"/values/skills": "uniqueItems"},
         ),
         ({"permit": "no"}, {"/values/permit_from": "required"}),
-        ({"permit": "yes", "permit_from": "2026-05-01"}, {"/values/permit_from": "unevaluatedProperties"}),
+        (
+            {"permit": "yes", "permit_from": "2026-05-01"},
+            {"/values/permit_from": "unevaluatedProperties"},
+        ),
         ({"permit_note": "hidden"}, {"/values/permit_note": "unevaluatedProperties"}),
         ({"language": "Frisian"}, {"/values/level": "dependentRequired"}),
         ({"privacy_consent": "0"}, {"/values/privacy_consent": "enum"}),
         ({"contact_me_by_fax": "yes"}, {"/values/contact_me_by_fax": "unevaluatedProperties"}),
         ({"cv": "cv.pdf"}, {"/values/cv": "required"}),
     ):
-        response = post(vacancy, json.dumps({"version": version, "values": VALUES | values}).encode())
+        response = post(
+            vacancy, json.dumps({"version": version, "values": VALUES | values}).encode()
+        )
         if pointers(response) != expected or "form_changed" in response.json():
             wrong.append((repr(values)[:60], pointers(response), expected))
     assert wrong == []
@@ -290,9 +340,13 @@ def test_files_and_their_names_belong_together(vacancy):
 
 
 def test_file_of_a_hidden_field_is_a_422(at):
-    owner = make_field("has_scan", "checkbox", conditional=[make_field("scan", "file", on_value="1")])
+    owner = make_field(
+        "has_scan", "checkbox", conditional=[make_field("scan", "file", on_value="1")]
+    )
     email = make_field("email", "email", required=True, role="email")
-    vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [email, owner]}]))
+    vacancy = make_open_vacancy(
+        make_form([{"title": "", "description": "", "fields": [email, owner]}])
+    )
     values = {"email": "mia@example.org", "privacy_consent": "1"}
 
     assert pointers(send_files(vacancy, values, scan=("a.pdf", PDF))) == {

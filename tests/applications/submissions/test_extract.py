@@ -27,7 +27,9 @@ def packed(**parts: str) -> bytes:
 
 
 def docx(body: str, **parts: str) -> bytes:
-    return packed(word__document=f"<w:document {W} {MC}><w:body>{body}</w:body></w:document>", **parts)
+    return packed(
+        word__document=f"<w:document {W} {MC}><w:body>{body}</w:body></w:document>", **parts
+    )
 
 
 def test_text_of_docx() -> None:
@@ -58,7 +60,10 @@ def test_text_of_txt() -> None:
 
 
 ATTRIBUTES = " ".join(f"a{number}=''" for number in range(60_000))
-BOMB = '<!DOCTYPE a [<!ENTITY x "x">]>' + f"<w:document {W}><w:p><w:r><w:t>&x;</w:t></w:r></w:p></w:document>"
+BOMB = (
+    '<!DOCTYPE a [<!ENTITY x "x">]>'
+    + f"<w:document {W}><w:p><w:r><w:t>&x;</w:t></w:r></w:p></w:document>"
+)
 
 
 @pytest.mark.parametrize(
@@ -68,17 +73,25 @@ BOMB = '<!DOCTYPE a [<!ENTITY x "x">]>' + f"<w:document {W}><w:p><w:r><w:t>&x;</
         "no XML": ("docx", docx("<w:p>"), extract.ExtractError),
         "entities": ("docx", packed(word__document=BOMB), extract.ExtractError),
         "outside": (
-            "odt", packed(content='<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>'), extract.ExtractError,
+            "odt",
+            packed(content='<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>'),
+            extract.ExtractError,
         ),
         "deep": ("docx", docx("<w:p>" * 600 + "</w:p>" * 600), extract.TooLongError),
-        "long": ("docx", docx(f"<w:p><w:r><w:t>{'x' * 300_001}</w:t></w:r></w:p>"), extract.TooLongError),
+        "long": (
+            "docx",
+            docx(f"<w:p><w:r><w:t>{'x' * 300_001}</w:t></w:r></w:p>"),
+            extract.TooLongError,
+        ),
         "attributes": (
-            "docx", docx(f"<w:p {ATTRIBUTES}/>"), extract.TooLongError,
+            "docx",
+            docx(f"<w:p {ATTRIBUTES}/>"),
+            extract.TooLongError,
         ),
         "unpacked": ("docx", docx(" " * (20 * 1024 * 1024)), extract.TooLongError),
         "long text": ("txt", b"x" * 300_001, extract.TooLongError),
     }.values(),
-)  # fmt: skip
+)
 def test_hostile_documents_are_refused(kind: str, content: bytes, error: type) -> None:
     with pytest.raises(extract.ExtractError) as raised:
         extract.text_of(kind, content)
@@ -96,5 +109,7 @@ def test_number_of_elements_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_module_needs_no_django() -> None:
     code = "import sys; import extract; print('django' in sys.modules)"
     folder = extract.__file__.rpartition("/")[0]
-    run = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
     assert run.stdout == "False\n"

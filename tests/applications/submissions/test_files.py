@@ -25,7 +25,16 @@ from applications.submissions.files import (
 )
 from tests.applications.makers import make_application, make_submission
 from tests.applications.submissions.test_antivirus import EICAR, Clamd
-from tests.vacancies.sample_files import DOCX, JAR, SVG, XLSX, encoded, legacy_office, make_zip, open_document
+from tests.vacancies.sample_files import (
+    DOCX,
+    JAR,
+    SVG,
+    XLSX,
+    encoded,
+    legacy_office,
+    make_zip,
+    open_document,
+)
 
 PDF = b"%PDF-1.7 text"
 ODT = open_document("text")
@@ -102,7 +111,9 @@ def test_other_types_are_refused(settings) -> None:
 
 
 def test_refusal_says_why_and_what_helps() -> None:
-    encrypted = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
+    encrypted = (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
+    )
     locked = bytearray(DOCX)
     locked[6] |= 1
     for part in re.finditer(b"PK\x01\x02", DOCX):
@@ -114,12 +125,31 @@ def test_refusal_says_why_and_what_helps() -> None:
         ("cv.pdf", b"", "empty", "This file is empty"),
         ("cv.docx", encrypted, "password", "needs a password"),
         ("cv.docx", bytes(locked), "password", "needs a password"),
-        ("cv.odt", make_zip({"mimetype": b"application/vnd.oasis.opendocument.text", "META-INF/manifest.xml":
-                             b"<manifest:encryption-data/>"}), "password", "needs a password"),
+        (
+            "cv.odt",
+            make_zip(
+                {
+                    "mimetype": b"application/vnd.oasis.opendocument.text",
+                    "META-INF/manifest.xml": b"<manifest:encryption-data/>",
+                }
+            ),
+            "password",
+            "needs a password",
+        ),
         ("cv.txt", "né à Liège".encode("cp1252"), "encoding", "not in UTF-8"),
         ("cv.txt", "Curriculum".encode("utf-16"), "encoding", "not in UTF-8"),
-        ("photo.jpg", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "image", "in the format HEIC: save it as JPEG"),
-        ("photo.heif", b"\0\0\0\x18ftypheis\0\0\0\0", "image", "in the format HEIC: save it as JPEG"),
+        (
+            "photo.jpg",
+            b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+            "image",
+            "in the format HEIC: save it as JPEG",
+        ),
+        (
+            "photo.heif",
+            b"\0\0\0\x18ftypheis\0\0\0\0",
+            "image",
+            "in the format HEIC: save it as JPEG",
+        ),
         ("cv.doc", legacy_office("WordDocument"), "old_office", "an old version of Office"),
         ("cv.docx", DOCX[:60], "damaged", "is damaged"),
         ("cv.docx", XLSX, "format", "in the format XLSX: save it as PDF"),
@@ -127,9 +157,13 @@ def test_refusal_says_why_and_what_helps() -> None:
         ("cv.docx", bomb, "size", "too large when it is unpacked"),
         ("cv.docx", JAR, "format", "in the format ZIP"),
         ("cv.pdf", b"text", "type", "Use PDF, DOCX"),
-        ("cv.docx", make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": b"x"}),
-         "document_macros", "macros"),
-    ):  # fmt: skip
+        (
+            "cv.docx",
+            make_zip({"[Content_Types].xml": WORD.encode(), "word/vbaProject.bin": b"x"}),
+            "document_macros",
+            "macros",
+        ),
+    ):
         with pytest.raises(FileError) as refused:
             store({"cv": upload(name, content)})
         found[name, reason] = (refused.value.reason, detail in refused.value.detail)

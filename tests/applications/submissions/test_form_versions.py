@@ -15,7 +15,7 @@ from tests.applications.submissions.sending import (
     make_open_vacancy,
     send,
     version_of,
-)  # fmt: skip
+)
 from tests.factories import make_brand
 from vacancies.models import Vacancy
 
@@ -80,7 +80,9 @@ def test_version_with_another_consent_is_refused(vacancy, is_submitted):
 
 
 def test_version_with_the_same_consent_text_is_accepted(vacancy):
-    """A new version of the consent with the same text and statement, of which the older one was submitted."""
+    """A new version of the consent with the same text and statement, of which the older one was
+    submitted.
+    """
     version, consent = version_of(vacancy), ConsentText.objects.get()
     send(vacancy)
     ConsentText.objects.add(language="en", text=consent.text, statement_url=consent.statement_url)
@@ -91,7 +93,9 @@ def test_version_with_the_same_consent_text_is_accepted(vacancy):
 
 @pytest.mark.parametrize("is_submitted", [False, True])
 def test_version_with_the_consent_of_another_brand_is_refused(vacancy, is_submitted):
-    """The vacancy gets another brand, with equal words: the applicant agreed to another employer."""
+    """The vacancy gets another brand, with equal words:
+    the applicant agreed to another employer.
+    """
     consent = ConsentText.objects.get()
     for brand in (vacancy.brand, other := make_brand("Globex")):
         texts = {"text": "I agree.", "statement_url": consent.statement_url}
@@ -103,7 +107,10 @@ def test_version_with_the_consent_of_another_brand_is_refused(vacancy, is_submit
 
     assert changed(send(vacancy, VALUES | {"first_name": "B"}, version=version)) == (True, [])
     assert send(vacancy, VALUES | {"first_name": "C"}).status_code == 201
-    assert Submission.objects.latest("pk").consent_version == ConsentText.objects.latest("version").version
+    assert (
+        Submission.objects.latest("pk").consent_version
+        == ConsentText.objects.latest("version").version
+    )
 
 
 def test_versions_of_a_form_that_extends_another_are_known(at, time_machine):
@@ -120,7 +127,10 @@ def test_versions_of_a_form_that_extends_another_are_known(at, time_machine):
     assert len(set(versions)) == 3
 
     for number, version in enumerate(versions):
-        assert send(vacancy, VALUES | {"email": f"a{number}@example.org"}, version=version).status_code == 201
+        assert (
+            send(vacancy, VALUES | {"email": f"a{number}@example.org"}, version=version).status_code
+            == 201
+        )
 
 
 def test_version_of_another_form_is_refused(vacancy):

@@ -15,7 +15,7 @@ from tests.applications.submissions.sending import (
     path_of,
     pointers,
     send,
-)  # fmt: skip
+)
 from tests.parallel import at_once
 from vacancies.models import Vacancy
 
@@ -30,7 +30,11 @@ def vacancy(db, at):
 def test_same_key_and_content_return_the_same_response(vacancy, time_machine, at):
     first = send(vacancy, headers=KEY)
     row = IdempotencyKey.objects.get()
-    assert (len(row.key_hash), row.vacancy, row.application) == (64, vacancy, Application.objects.get())
+    assert (len(row.key_hash), row.vacancy, row.application) == (
+        64,
+        vacancy,
+        Application.objects.get(),
+    )
     time_machine.move_to(at + timedelta(hours=23), tick=False)
     again = send(vacancy, headers=KEY)
 
@@ -41,7 +45,9 @@ def test_same_key_and_content_return_the_same_response(vacancy, time_machine, at
     assert other.json()["data"]["reference"] != first.json()["data"]["reference"]
 
 
-def test_same_key_returns_the_same_response_after_the_vacancy_closed(vacancy, client, time_machine, at):
+def test_same_key_returns_the_same_response_after_the_vacancy_closed(
+    vacancy, client, time_machine, at
+):
     """Any other request is the 404 of an unknown vacancy."""
     body = document(vacancy)
 
@@ -51,15 +57,25 @@ def test_same_key_returns_the_same_response_after_the_vacancy_closed(vacancy, cl
     first = post(body, KEY)
     unknown = post(body, KEY, vacancy.pk + 1)
     assert post(body, KEY, 10**19 - 1).status_code == 404  # more than the database can store
-    for change in ({"publish_until": at}, {"status": "unpublished"}, {"apply_url": "https://x.example/"}):
-        Vacancy.objects.update(**{"publish_until": None, "status": "published", "apply_url": ""} | change)
+    for change in (
+        {"publish_until": at},
+        {"status": "unpublished"},
+        {"apply_url": "https://x.example/"},
+    ):
+        Vacancy.objects.update(
+            **{"publish_until": None, "status": "published", "apply_url": ""} | change
+        )
         again = post(body, KEY)
         assert (again.status_code, again.json()) == (201, first.json()), change
         other = body | {"values": VALUES | {"first_name": "B"}}
         for content, headers in (
-            (other, KEY), ([], KEY), ({}, KEY), (body, {}), (body, {"Idempotency-Key": "é"}),
+            (other, KEY),
+            ([], KEY),
+            ({}, KEY),
+            (body, {}),
+            (body, {"Idempotency-Key": "é"}),
             (body, {"Idempotency-Key": "other"}),
-        ):  # fmt: skip
+        ):
             refused = post(content, headers)
             assert refused.status_code == 404
             assert refused.json() == unknown.json() | {"instance": path_of(vacancy)}

@@ -60,7 +60,8 @@ def test_file_is_kept_if_the_connection_is_lost_during_the_commit(headers, monke
     commit = connection.commit
 
     def commit_and_fail():
-        is_stored = SubmissionFile.objects.exists()  # after the commit, it would begin a transaction
+        # After the commit, it would begin a transaction.
+        is_stored = SubmissionFile.objects.exists()
         commit()
         if is_stored:
             fail()
@@ -76,7 +77,9 @@ def test_file_is_kept_if_the_connection_is_lost_during_the_commit(headers, monke
 
 
 def test_file_is_complete_before_the_transaction_and_clean_media_keeps_it(monkeypatch, settings):
-    """Otherwise a crash, or clean_media during the transaction, could leave a row without its file."""
+    """Otherwise a crash, or clean_media during the transaction, could leave a
+    row without its file.
+    """
     vacancy, seen = make_open_vacancy(), []
     lock = submitting.idempotency.lock_address
 

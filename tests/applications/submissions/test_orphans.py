@@ -39,7 +39,9 @@ def set_age(folder: Path, **age: float) -> None:
 
 @pytest.fixture
 def folder(settings) -> Path:
-    """A file with a row, one without, and one of each kind of an earlier checkout, all older than a day."""
+    """A file with a row, one without, and one of each kind of an earlier checkout, all older than a
+    day.
+    """
     submission = make_submission(make_application(), {})
     for name in (STORED, EARLIER, FOREIGN, "d" * 32):
         private_files.write(name, [b"12345"])
@@ -59,7 +61,10 @@ NOT_OURS = sorted(["README", "e" * 31, f".{'e' * 33}.part"])
 
 def test_files_without_a_row_are_deleted_after_a_day(folder) -> None:
     before, unnamed = names(folder), sorted([f".{'d' * 32}.part", FOREIGN])
-    assert (clean(dry_run=True)["files"], names(folder)) == ([str(folder / name) for name in unnamed], before)
+    assert (clean(dry_run=True)["files"], names(folder)) == (
+        [str(folder / name) for name in unnamed],
+        before,
+    )
     set_age(folder, hours=23)
     assert clean()["files"] == []
     set_age(folder, hours=25)

@@ -11,7 +11,13 @@ from django.test import Client
 from applications import privacy
 from applications.models import Application, UsedProof
 from applications.submissions import proof
-from tests.applications.submissions.sending import VALUES, make_open_vacancy, path_of, pointers, send
+from tests.applications.submissions.sending import (
+    VALUES,
+    make_open_vacancy,
+    path_of,
+    pointers,
+    send,
+)
 from tests.applications.submissions.test_idempotency import KEY
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +50,14 @@ def challenge_of(response):
 def test_proof_is_required_solved_and_used_once(vacancy, settings, at):
     settings.APPLY_PROOF = "always"
     challenge = challenge_of(send(vacancy))
-    assert sorted(challenge) == ["algorithm", "challenge", "maxNumber", "maxnumber", "salt", "signature"]
+    assert sorted(challenge) == [
+        "algorithm",
+        "challenge",
+        "maxNumber",
+        "maxnumber",
+        "salt",
+        "signature",
+    ]
     assert Application.objects.count() == 0
 
     solution = solve(challenge)
@@ -58,7 +71,9 @@ def test_proof_is_required_solved_and_used_once(vacancy, settings, at):
     assert challenge_of(send(vacancy, other, proof=solution))["salt"] != challenge["salt"]
     assert Application.objects.count() == 1
     for hours in (1, 2):  # deleted when it expires
-        assert privacy.purge_credentials(now=at + timedelta(hours=hours))["used_proofs"] == hours - 1
+        assert (
+            privacy.purge_credentials(now=at + timedelta(hours=hours))["used_proofs"] == hours - 1
+        )
 
 
 def test_challenge_is_bound_to_the_vacancy(vacancy, settings):
@@ -70,7 +85,9 @@ def test_challenge_is_bound_to_the_hour(vacancy, settings, time_machine, at):
     settings.APPLY_PROOF = "always"
     challenge = challenge_of(send(vacancy))
     next_hour = at.replace(minute=0, second=0) + timedelta(hours=2)
-    assert challenge["salt"].endswith(f"?expires={int(next_hour.timestamp())}&vacancy={vacancy.pk}&")
+    assert challenge["salt"].endswith(
+        f"?expires={int(next_hour.timestamp())}&vacancy={vacancy.pk}&"
+    )
 
     time_machine.move_to(next_hour, tick=False)
     challenge_of(send(vacancy, proof=solve(challenge)))
@@ -86,8 +103,17 @@ def test_wrong_solutions_are_refused(vacancy, settings):
     settings.APPLY_PROOF = "always"
     right = json.loads(base64.b64decode(solve(challenge_of(send(vacancy)))))
     wrong = [
-        "", "x", "é", "e30=", encoded([]), encoded(None), encoded(1), encoded("a"), "W" * 4_000,
-        base64.b64encode(b"[" * 5_000).decode(), base64.b64encode(b"\xff").decode(),
+        "",
+        "x",
+        "é",
+        "e30=",
+        encoded([]),
+        encoded(None),
+        encoded(1),
+        encoded("a"),
+        "W" * 4_000,
+        base64.b64encode(b"[" * 5_000).decode(),
+        base64.b64encode(b"\xff").decode(),
         encoded(right | {"number": right["number"] + 1}),
         encoded(right | {"number": str(right["number"])}),
         encoded(right | {"number": True}),
@@ -97,7 +123,7 @@ def test_wrong_solutions_are_refused(vacancy, settings):
         encoded(right | {"salt": right["salt"].replace("?", "?vacancy=1&")}),
         encoded(right | {"salt": chr(0xD800)}),
         encoded({name: value for name, value in right.items() if name != "salt"}),
-    ]  # fmt: skip
+    ]
     for solution in wrong:
         challenge_of(send(vacancy, proof=solution))
     assert send(vacancy, proof=encoded(right)).status_code == 201

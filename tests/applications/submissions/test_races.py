@@ -43,11 +43,21 @@ def test_snapshot_that_a_purge_deletes_meanwhile_is_stored_again(headers, monkey
     FormSnapshot.objects.create(digest=form.version, sections=form.sections)
     gone = []
     purge = partial(purge_credentials, now=timezone.now())
-    step_in(monkeypatch, submitting, "queue_receipt", lambda: elsewhere(lambda: gone.append(purge())))
+    step_in(
+        monkeypatch, submitting, "queue_receipt", lambda: elsewhere(lambda: gone.append(purge()))
+    )
 
-    assert (send_files(vacancy, headers=headers, **CV).status_code, gone[0]["form_snapshots"]) == (201, 1)
+    assert (send_files(vacancy, headers=headers, **CV).status_code, gone[0]["form_snapshots"]) == (
+        201,
+        1,
+    )
     assert Application.objects.get().submission.snapshot.sections == form.sections
-    assert Message.objects.count() == SubmissionFile.objects.count() == len(private_files(settings)) == 1
+    assert (
+        Message.objects.count()
+        == SubmissionFile.objects.count()
+        == len(private_files(settings))
+        == 1
+    )
 
 
 @HEADERS
@@ -58,7 +68,10 @@ def test_purge_of_snapshots_keeps_those_of_concurrent_submissions(headers, _):
     FormSnapshot.objects.create(digest=form.version, sections=form.sections)
 
     answers = at_once(
-        *(partial(send, vacancy, VALUES | {"email": f"{n}@example.org"}, headers=headers) for n in range(3)),
+        *(
+            partial(send, vacancy, VALUES | {"email": f"{n}@example.org"}, headers=headers)
+            for n in range(3)
+        ),
         partial(purge_credentials, now=timezone.now()),
     )
 
@@ -71,19 +84,27 @@ def test_purge_of_snapshots_keeps_those_of_concurrent_submissions(headers, _):
 @HEADERS
 def test_vacancy_that_is_deleted_meanwhile_is_a_404(headers, monkeypatch, settings):
     vacancy = make_open_vacancy()
-    step_in(monkeypatch, submitting, "_store", lambda: elsewhere(lambda: Vacancy.objects.all().delete()))
+    step_in(
+        monkeypatch, submitting, "_store", lambda: elsewhere(lambda: Vacancy.objects.all().delete())
+    )
 
     response = send_files(vacancy, headers=headers, **CV)
 
     assert (response.status_code, response.json()["status"]) == (404, 404)
-    assert (Application.objects.count(), Message.objects.count(), private_files(settings)) == (0, 0, [])
+    assert (Application.objects.count(), Message.objects.count(), private_files(settings)) == (
+        0,
+        0,
+        [],
+    )
 
 
 @HEADERS
 def test_submission_of_an_account_that_is_deleted_meanwhile_is_anonymous(headers, monkeypatch):
     vacancy = make_open_vacancy()
     client = Client(headers=bearer(make_token(make_user("mia"))))
-    step_in(monkeypatch, submitting, "_store", lambda: elsewhere(lambda: User.objects.all().delete()))
+    step_in(
+        monkeypatch, submitting, "_store", lambda: elsewhere(lambda: User.objects.all().delete())
+    )
 
     response = send(vacancy, client=client, headers=headers)
 
@@ -119,7 +140,9 @@ def test_equal_submissions_at_once_are_one_application(_, settings):
 def test_one_key_at_once_is_one_application(_, settings):
     answers = at_once(*[partial(send_files, make_open_vacancy(), headers=KEY, **CV)] * 5)
 
-    references = [answer.json()["data"]["reference"] for answer in answers if answer.status_code == 201]
+    references = [
+        answer.json()["data"]["reference"] for answer in answers if answer.status_code == 201
+    ]
     assert {answer.status_code for answer in answers} <= {201, 409}
     assert references == [Application.objects.get().reference] * len(references)
     assert (Message.objects.count(), len(private_files(settings))) == (1, 1)

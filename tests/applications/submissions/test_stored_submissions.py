@@ -62,7 +62,10 @@ class Pieces(BytesIO):
 
 def test_body_is_read_in_pieces_of_any_size(vacancy) -> None:
     """Also if a line break after the last boundary, or what follows it, arrives later."""
-    parts = {"application": json.dumps(document(vacancy, WITH_CV)), "cv": SimpleUploadedFile("cv.pdf", PDF)}
+    parts = {
+        "application": json.dumps(document(vacancy, WITH_CV)),
+        "cv": SimpleUploadedFile("cv.pdf", PDF),
+    }
     body = encode_multipart(BOUNDARY, parts)
     statuses = {}
     for end in (b"", b"an epilogue"):
@@ -71,7 +74,9 @@ def test_body_is_read_in_pieces_of_any_size(vacancy) -> None:
             pieces = Pieces(whole)
             pieces.size = size
             environ = {"wsgi.input": pieces, "wsgi.input_terminated": True}
-            response = Client().generic("POST", path_of(vacancy), CONTENT_TYPE=MULTIPART_CONTENT, **environ)
+            response = Client().generic(
+                "POST", path_of(vacancy), CONTENT_TYPE=MULTIPART_CONTENT, **environ
+            )
             statuses[end, size] = response.status_code
     assert statuses == dict.fromkeys(statuses, 201)
     assert (counts(), content()) == ((1, 1, 1), PDF)
@@ -80,11 +85,14 @@ def test_body_is_read_in_pieces_of_any_size(vacancy) -> None:
 # --- Full disks --------------------------------------------------------------------------------
 
 
-def test_full_disk_is_a_503_and_the_client_can_repeat_the_request(vacancy, settings, monkeypatch) -> None:
+def test_full_disk_is_a_503_and_the_client_can_repeat_the_request(
+    vacancy, settings, monkeypatch
+) -> None:
     def full(*args: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    file = bodies._new_file()  # tests/applications/submissions/test_files.py fills the disk of PRIVATE_ROOT
+    # tests/applications/submissions/test_files.py fills the disk of PRIVATE_ROOT.
+    file = bodies._new_file()
     with monkeypatch.context() as patch:
         patch.setattr(file, "write", full)
         patch.setattr(bodies, "_new_file", lambda: file)

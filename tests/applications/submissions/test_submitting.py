@@ -6,7 +6,14 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from applications.models import Application, FormSnapshot, Message, Stage, Submission, SubmissionFile
+from applications.models import (
+    Application,
+    FormSnapshot,
+    Message,
+    Stage,
+    Submission,
+    SubmissionFile,
+)
 from applications.operations import submitting
 from forms_structure.models import ConsentText
 from jobsite.serving.revision import read_state
@@ -37,9 +44,13 @@ def vacancy(at):
 def test_submission_is_stored_completely(vacancy, at, mailoutbox):
     stage = Stage.objects.first() or make_stage()
     values = VALUES | {
-        "phone": "+32 2 123 45 67", "permit": "no", "permit_from": "2026-05-01",
-        "skills": ["python", "sql"], "language": "Frisian", "level": "3",
-    }  # fmt: skip
+        "phone": "+32 2 123 45 67",
+        "permit": "no",
+        "permit_from": "2026-05-01",
+        "skills": ["python", "sql"],
+        "language": "Frisian",
+        "level": "3",
+    }
     before = read_state()
 
     response = send(vacancy, values, source="newsletter")
@@ -59,7 +70,11 @@ def test_submission_is_stored_completely(vacancy, at, mailoutbox):
     assert (application.given_name, application.family_name) == ("Mia", "Maes")
     assert (application.email, application.email_folded) == ("Mia@Example.org", "mia@example.org")
     assert (application.phone, application.language) == ("+32 2 123 45 67", "en")
-    assert (application.is_repeated, application.verified_at, application.read_at) == (False, None, None)
+    assert (application.is_repeated, application.verified_at, application.read_at) == (
+        False,
+        None,
+        None,
+    )
     assert [change.stage for change in application.changes.all()] == [stage]
     submission = application.submission
     consent = ConsentText.objects.get()
@@ -80,7 +95,9 @@ def test_line_break_before_the_first_boundary_is_accepted(vacancy):
     content = json.dumps(document(vacancy))
     body = f'\r\n--B\r\nContent-Disposition: form-data; name="application"\r\n\r\n{content}\r\n'
     # what a browser sends for a file input that was left empty
-    body += '--B\r\nContent-Disposition: form-data; name="files[]"; filename=""\r\n\r\n\r\n--B--\r\n'
+    body += (
+        '--B\r\nContent-Disposition: form-data; name="files[]"; filename=""\r\n\r\n\r\n--B--\r\n'
+    )
     answer = Client().post(path_of(vacancy), body.encode(), "multipart/form-data; boundary=B")
     assert answer.status_code == 201, answer.content
 
@@ -88,7 +105,9 @@ def test_line_break_before_the_first_boundary_is_accepted(vacancy):
 def test_files_are_stored(vacancy, settings):
     values = VALUES | {"cv": "cv.pdf", "letter": "letter.pdf"}
 
-    response = send_files(vacancy, values, cv=("my cv.pdf", PDF), letter=("letter.pdf", PDF + b"%2\n"))
+    response = send_files(
+        vacancy, values, cv=("my cv.pdf", PDF), letter=("letter.pdf", PDF + b"%2\n")
+    )
 
     assert response.status_code == 201, response.content
     files = list(SubmissionFile.objects.order_by("field"))
@@ -96,7 +115,10 @@ def test_files_are_stored(vacancy, settings):
         ("cv", "my cv.pdf", len(PDF)),
         ("letter", "letter.pdf", len(PDF) + 3),
     ]
-    assert [(settings.PRIVATE_ROOT / file.path).read_bytes() for file in files] == [PDF, PDF + b"%2\n"]
+    assert [(settings.PRIVATE_ROOT / file.path).read_bytes() for file in files] == [
+        PDF,
+        PDF + b"%2\n",
+    ]
     assert Submission.objects.get().values == values
 
 
@@ -123,10 +145,15 @@ def test_session_links_the_account_only_with_a_csrf_token(vacancy):
     token = client.get("/account/password").cookies["csrftoken"].value
 
     without = send(vacancy, client=client)
-    linked = send(vacancy, VALUES | {"first_name": "B"}, client=client, headers={"X-CSRFToken": token})
+    linked = send(
+        vacancy, VALUES | {"first_name": "B"}, client=client, headers={"X-CSRFToken": token}
+    )
 
     assert (without.status_code, linked.status_code) == (201, 201)
-    assert list(Application.objects.order_by("pk").values_list("user", flat=True)) == [None, jane.pk]
+    assert list(Application.objects.order_by("pk").values_list("user", flat=True)) == [
+        None,
+        jane.pk,
+    ]
 
 
 def test_bearer_token_links_the_account_which_may_apply_twice_in_the_same_moment(vacancy):
@@ -189,15 +216,24 @@ def test_vacancies_that_take_no_applications_look_unknown(client, vacancy, at):
         for kind, each in closed.items()
     }
 
-    details = {kind: (answer.status_code, answer.json()["detail"]) for kind, answer in answers.items()}
+    details = {
+        kind: (answer.status_code, answer.json()["detail"]) for kind, answer in answers.items()
+    }
     assert details == dict.fromkeys(closed, (404, "No published vacancy has this id."))
     assert Application.objects.count() == 0
 
 
 def test_form_without_a_required_address_takes_no_applications(at):
-    for field in (make_field("email", "email", required=True), make_field("email", "email", role="email")):
-        vacancy = make_open_vacancy(make_form([{"title": "", "description": "", "fields": [field]}]))
-        assert send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404
+    for field in (
+        make_field("email", "email", required=True),
+        make_field("email", "email", role="email"),
+    ):
+        vacancy = make_open_vacancy(
+            make_form([{"title": "", "description": "", "fields": [field]}])
+        )
+        assert (
+            send(vacancy, {"email": "mia@example.org", "privacy_consent": "1"}).status_code == 404
+        )
 
 
 # --- Internal vacancies ---
@@ -227,7 +263,8 @@ def test_reference_is_drawn_again_if_it_is_taken(vacancy, monkeypatch):
     drawn = iter(["AAAAAAAA", "AAAAAAAA", "BBBBBBBB"])
     monkeypatch.setattr(submitting, "new_reference", lambda: next(drawn))
     references = [
-        send(vacancy, VALUES | {"first_name": name}).json()["data"]["reference"] for name in ("A", "B")
+        send(vacancy, VALUES | {"first_name": name}).json()["data"]["reference"]
+        for name in ("A", "B")
     ]
 
     assert references == ["AAAAAAAA", "BBBBBBBB"]

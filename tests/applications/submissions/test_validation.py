@@ -20,12 +20,18 @@ def errors_of(form, values):
 
 def agrees(form, values):
     """Whether the server and jsonschema agree on `values`, with one useful error for each value."""
-    validator = Draft202012Validator(submission_schema(form.sections, address="https://example.org/schema"))
+    validator = Draft202012Validator(
+        submission_schema(form.sections, address="https://example.org/schema")
+    )
     errors = errors_of(form, values)
     assert len({error.pointer for error in errors}) == len(errors)
     assert all(error.pointer.startswith("/values/") and error.detail for error in errors)
     named = {error.pointer.split("/")[2] for error in errors}
-    broken = {str(error.absolute_path[0]) for error in validator.iter_errors(values) if error.absolute_path}
+    broken = {
+        str(error.absolute_path[0])
+        for error in validator.iter_errors(values)
+        if error.absolute_path
+    }
     assert broken <= named
     return bool(errors) != validator.is_valid(values)
 
@@ -35,7 +41,20 @@ def test_each_member_of_the_specimen():
     values = {"first_name": "An", "permit": "yes", "english": "5", "privacy_consent": "1"}
     assert errors_of(form, values) == []
     for name in all_names(form.sections):
-        for value in (None, 1, "", " ", "yes", "no", "5", [], ["yes"], ["yes", "yes"], {}, [["yes"]]):
+        for value in (
+            None,
+            1,
+            "",
+            " ",
+            "yes",
+            "no",
+            "5",
+            [],
+            ["yes"],
+            ["yes", "yes"],
+            {},
+            [["yes"]],
+        ):
             assert agrees(form, values | {name: value}), (name, value)
         assert agrees(form, {key: each for key, each in values.items() if key != name})
 
@@ -66,13 +85,21 @@ def test_work_for_a_group_of_checkboxes_is_proportional_to_its_options():
     def work(count, sent):
         options = [{"value": f"v{number}", "label": "x"} for number in range(count)]
         shown = [text_field(f"c{number}") | {"on_value": f"v{number}"} for number in range(count)]
-        group = text_field("boxes") | {"type": "checkbox-group", "options": options, "conditional": shown}
+        group = text_field("boxes") | {
+            "type": "checkbox-group",
+            "options": options,
+            "conditional": shown,
+        }
         form = form_of(served([section(group)], "en", CONSENT))
         values = {"boxes": [sent(number) for number in range(count)]}
         errors_of(form, values)  # makes the validator
         return steps(errors_of, form, values)
 
-    for sent in (lambda number: f"v{number}", lambda number: f"w{number}", lambda number: number or "x"):
+    for sent in (
+        lambda number: f"v{number}",
+        lambda number: f"w{number}",
+        lambda number: number or "x",
+    ):
         assert work(40, sent) < 3 * work(20, sent)
 
 

@@ -1,4 +1,5 @@
-"""The server, form.js, jsonschema and ajv agree on every submission: 2,000 invalid ones for 20 forms.
+"""The server, form.js, jsonschema and ajv agree on every submission: 2,000 invalid ones for 20
+forms.
 
 tests/forms_structure/test_validators.py compares the validators with the rules of a form.
 """
@@ -43,7 +44,9 @@ def reported(form: ServedForm, values: dict[str, Any]) -> set[str]:
 def invalid(
     sections: Sections, valid: dict[str, Any], others: list[Any], luck: Random
 ) -> Iterator[dict[str, Any]]:
-    """Yield invalid submissions without end: `valid` with one to three members removed, added or changed."""
+    """Yield invalid submissions without end:
+    `valid` with one to three members removed, added or changed.
+    """
     names = [*all_names(sections), "unheard_of"]
     values = all_values(sections)
     wrong = [value for kind in WRONG_BY_KIND.values() for value in kind]
@@ -82,11 +85,15 @@ def check_one_form(data: Any, validate: node.Validators | None, count: int) -> N
         assert [set(names) for names in validate.named] == found
         # ajv takes what every object inherits for a known member (docs/api.md)
         strange = [{**valid, name: "x"} for name in ("constructor", "toString", "__proto__")]
-        results = {name: list_ for name, list_ in validate(schema, strange).items() if "ajv" not in name}
+        results = {
+            name: list_ for name, list_ in validate(schema, strange).items() if "ajv" not in name
+        }
         assert results == dict.fromkeys(
             ("cfworker", "form.js", "hyperjump", "hyperjump formats"), [False] * 3
         )
-        assert [reported(form, values) for values in strange] == [set(names) for names in validate.named]
+        assert [reported(form, values) for values in strange] == [
+            set(names) for names in validate.named
+        ]
 
 
 @search(max_examples=5, suppress_health_check=[HealthCheck.too_slow])

@@ -1,8 +1,9 @@
 """How many languages are recognised, and how fast: `python -m tests.benchmarks.languages`.
 
-The texts are drawn from sentences that were written for this benchmark (`texts.json`) and for that of the
-search: a title and one to twelve sentences, English titles before other texts, and loanwords. 641 real
-vacancies in English (`../shared/data`, not in the repository) are read, too, if they are there.
+The texts are drawn from sentences that were written for this benchmark (`texts.json`) and for that
+of the search: a title and one to twelve sentences, English titles before other texts, and
+loanwords. 641 real vacancies in English (`../shared/data`, not in the repository) are read, too, if
+they are there.
 """
 
 import json
@@ -58,7 +59,10 @@ def main() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = process_time()
     recognised_language(["The first text loads the model."])
-    first, more = process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    first, more = (
+        process_time() - start,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before,
+    )
     print(f"first text: {first * 1000:.0f} ms of CPU, {more // 1024} MB more at the peak\n")
     print("| texts | number | right | not recognised | wrong | ms of CPU per text |")
     print("|---|--:|--:|--:|--:|--:|")

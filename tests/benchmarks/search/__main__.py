@@ -43,7 +43,9 @@ def fill(documents: list[data.Document]) -> None:
     """Store the vacancies, which are all public."""
     recruiter = Recruiter.objects.create(name="Recruiter")
     names = {document.brand for document in documents}
-    brands = {brand.name: brand for brand in Brand.objects.bulk_create(Brand(name=name) for name in names)}
+    brands = {
+        brand.name: brand for brand in Brand.objects.bulk_create(Brand(name=name) for name in names)
+    }
     filters = {Keyword(f.keyword): f for f in Filter.objects.all()}
     options: dict[tuple[str, str], FilterOption] = {}
     Vacancy.objects.bulk_create(
@@ -67,7 +69,9 @@ def fill(documents: list[data.Document]) -> None:
             for label in labels:
                 if (keyword, label) not in options:
                     known = (option for (other, _), option in options.items() if other == keyword)
-                    options[keyword, label] = filters[Keyword(keyword)].add_option(label, beside=known)
+                    options[keyword, label] = filters[Keyword(keyword)].add_option(
+                        label, beside=known
+                    )
     VacancyOption.objects.bulk_create(
         VacancyOption(vacancy_id=document.pk, option=options[keyword, label], position=position)
         for document in documents

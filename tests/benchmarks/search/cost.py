@@ -4,8 +4,8 @@
     python -m tests.benchmarks.content fill 100000
     python -m tests.benchmarks.search.cost
 
-Prints the milliseconds of CPU of application and database: in a new process, in one when 50 vacancies have
-changed since the last merge, and in a process after a change.
+Prints the milliseconds of CPU of application and database: in a new process, in one when 50
+vacancies have changed since the last merge, and in a process after a change.
 """
 
 from statistics import median
@@ -57,7 +57,10 @@ def change(number: int) -> None:
 def main() -> None:
     client = Client(SERVER_NAME="localhost")
     merge()
-    print(f"{connection.vendor}\n| request | new process | 50 changes | after a change |\n|---|--:|--:|--:|")
+    print(
+        f"{connection.vendor}\n| request | new process | 50 changes | after a change "
+        "|\n|---|--:|--:|--:|"
+    )
     for name, path in PATHS.items():
         merge()
         taken: list[list[tuple[float, float]]] = [[], [], []]
@@ -71,7 +74,9 @@ def main() -> None:
         for _ in range(TURNS):
             change(1)
             taken[2].append(measure(client, path))
-        cells = (" + ".join(f"{median(part):.0f}" for part in zip(*each, strict=True)) for each in taken)
+        cells = (
+            " + ".join(f"{median(part):.0f}" for part in zip(*each, strict=True)) for each in taken
+        )
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 

@@ -1,13 +1,14 @@
 """The vacancies and the judged queries.
 
-The vacancies: 641 real ones in English (`../shared/data/vacancies.v1.json`, not in the repository), and those
-of `corpus.json`, in Dutch, French and German. The latter are synthetic: written for this benchmark, because
-no public set of real ones was found whose licence allows a copy.
+The vacancies: 641 real ones in English (`../shared/data/vacancies.v1.json`, not in the repository),
+and those of `corpus.json`, in Dutch, French and German. The latter are synthetic: written for this
+benchmark, because no public set of real ones was found whose licence allows a copy.
 
 `judgments.json` has the queries: language, text, and the ids of the vacancies with a relevance of 1
-(related), 2 (close) and 3 (what the visitor looks for); all others have 0. They come from a rule per query,
-on title, occupation, option, place, brand and text, and from reading what the searches of `comparison.md`
-found. 1 and 2 are kept only where one of them found the vacancy among its first 20.
+(related), 2 (close) and 3 (what the visitor looks for); all others have 0. They come from a rule
+per query, on title, occupation, option, place, brand and text, and from reading what the searches
+of `comparison.md` found. 1 and 2 are kept only where one of them found the vacancy among its first
+20.
 """
 
 import json
@@ -18,9 +19,26 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 REAL = HERE.parents[3] / "shared" / "data" / "vacancies.v1.json"
-KEYWORDS = ("functiongroup", "types", "contract_types", "work_regimes", "regions",
-            "jobcustom1_values", "jobcustom2_values", "jobcustom3_values", "jobcustom4_values")  # fmt: skip
-TEXTS = ("description", "short_description", "profile", "offer", "contact", "company", "postcustom1")
+KEYWORDS = (
+    "functiongroup",
+    "types",
+    "contract_types",
+    "work_regimes",
+    "regions",
+    "jobcustom1_values",
+    "jobcustom2_values",
+    "jobcustom3_values",
+    "jobcustom4_values",
+)
+TEXTS = (
+    "description",
+    "short_description",
+    "profile",
+    "offer",
+    "contact",
+    "company",
+    "postcustom1",
+)
 
 
 class Document(NamedTuple):
@@ -63,7 +81,9 @@ def queries() -> list[Query]:
 
 
 def _real(item: dict) -> Document:
-    options = {key: [item[key]] if key == "functiongroup" else item[key] for key in KEYWORDS if item[key]}
+    options = {
+        key: [item[key]] if key == "functiongroup" else item[key] for key in KEYWORDS if item[key]
+    }
     return Document(
         pk=item["id"],
         language="en",

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.search.dearest fill 20000   # once: the vacancies of data.py again and again
     python -m tests.benchmarks.search.dearest 300          # tries so many searches
 
-Each of the vacancies has the same sentence. Prints the dearest searches with the milliseconds of CPU of
-application and database, in a process that has read nothing of the index, and when it has.
+Each of the vacancies has the same sentence. Prints the dearest searches with the milliseconds of
+CPU of application and database, in a process that has read nothing of the index, and when it has.
 """
 
 import sys
@@ -27,7 +27,14 @@ from vacancies.search.words import split_words
 SENTENCE = "You work in a team with other people, and the night shift is part of the job."
 LENGTH_MAX, WORDS_MAX = 200, 20
 SHOWN = 10
-FILTERS = ({}, {}, {}, {"filter[language]": "en"}, {"filter[near]": "51,4.4,500"}, {"sort": "title"})
+FILTERS = (
+    {},
+    {},
+    {},
+    {"filter[language]": "en"},
+    {"filter[near]": "51,4.4,500"},
+    {"sort": "title"},
+)
 
 
 def copies(number: int) -> list[data.Document]:
@@ -36,7 +43,9 @@ def copies(number: int) -> list[data.Document]:
     for n in range(number):
         document = documents[n % len(documents)]
         texts = {**document.texts, "offer": f"{document.texts.get('offer', '')}<p>{SENTENCE}</p>"}
-        found.append(document._replace(pk=n + 1, reference=f"{document.reference}-{n}", texts=texts))
+        found.append(
+            document._replace(pk=n + 1, reference=f"{document.reference}-{n}", texts=texts)
+        )
     return found
 
 
@@ -47,7 +56,9 @@ class Searches:
         self.random = random
         self.common = split_words(SENTENCE.lower())
         documents = data.documents()
-        self.words = sorted({word for each in documents for word in split_words(each.title.lower())})
+        self.words = sorted(
+            {word for each in documents for word in split_words(each.title.lower())}
+        )
 
     def word(self) -> str:
         word, letter = self.random.choice(self.words), self.random.choice("aeinrst")
@@ -63,7 +74,10 @@ class Searches:
         return self.random.choice((self.random.choice(self.common), *forms, letter, letter * 40))
 
     def phrase(self) -> str:
-        start, size = self.random.randrange(len(self.common)), self.random.choice((1, 1, 2, 2, 3, 8))
+        start, size = (
+            self.random.randrange(len(self.common)),
+            self.random.choice((1, 1, 2, 2, 3, 8)),
+        )
         return f'"{" ".join(self.common[start : start + size])}"'
 
     def text(self) -> str:

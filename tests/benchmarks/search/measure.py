@@ -10,7 +10,9 @@ LANGUAGES = ("en", "nl", "fr", "de")
 
 
 def ndcg(found: Sequence[int], grades: dict[int, int]) -> float:
-    """Return the discounted gain of the first ids of `found`, from 0 to 1, the gain of the best order."""
+    """Return the discounted gain of the first ids of `found`, from 0 to 1, the gain of the best
+    order.
+    """
     best = sorted(grades.values(), reverse=True)
     return _gain([grades.get(pk, 0) for pk in found]) / _gain(best)
 
@@ -20,7 +22,8 @@ def _gain(grades: Sequence[int]) -> float:
 
 
 def report(name: str, queries: Sequence[Query], search: Callable[[str], Sequence[int]]) -> str:
-    """Return a row of a table: nDCG@10 and the number of queries without a hit, in all and per language.
+    """Return a row of a table: nDCG@10 and the number of queries without a hit, in all and per
+    language.
 
     Each query has a vacancy whose title, or the part that is searched, fits.
     """
@@ -33,4 +36,6 @@ def report(name: str, queries: Sequence[Query], search: Callable[[str], Sequence
     return f"| {' | '.join(cells)} |"
 
 
-HEADER = f"| nDCG@{DEPTH}, without a hit | all | {' | '.join(LANGUAGES)} |\n|---|---|---|---|---|---|"
+HEADER = (
+    f"| nDCG@{DEPTH}, without a hit | all | {' | '.join(LANGUAGES)} |\n|---|---|---|---|---|---|"
+)

@@ -25,11 +25,21 @@ def main() -> None:
     content = json.loads((data.HERE / "split.json").read_text())
     documents = [
         data.Document(
-            n + 1, language, title, "", "", place, {}, {"description": f"<p>{text}</p>"}, "2026-01-01"
+            n + 1,
+            language,
+            title,
+            "",
+            "",
+            place,
+            {},
+            {"description": f"<p>{text}</p>"},
+            "2026-01-01",
         )
         for n, (language, title, place, text) in enumerate(content["vacancies"])
     ]
-    judged.fill([each._replace(published_at="2026-01-01T00:00Z", brand="Acme") for each in documents])
+    judged.fill(
+        [each._replace(published_at="2026-01-01T00:00Z", brand="Acme") for each in documents]
+    )
     merge()
     queries = [
         data.Query(language, text, {n + 1: 3 for n in found})
@@ -40,7 +50,9 @@ def main() -> None:
     print(measure.report("second split", queries, judged.find))
     for query in queries:
         found = judged.find(query.text)
-        if (score := measure.ndcg(found, query.grades)) < 0.999 or len(found) > 2 * len(query.grades):
+        if (score := measure.ndcg(found, query.grades)) < 0.999 or len(found) > 2 * len(
+            query.grades
+        ):
             titles = [documents[pk - 1].title for pk in found[:5]]
             print(f"{score:.2f} {query.text!r}: {titles}")
 

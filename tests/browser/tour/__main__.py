@@ -31,13 +31,18 @@ def main() -> None:
     parser.add_argument("--site", type=Path, default=HERE, help="folder of the checkout to measure")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--only", choices=list(TASKS), nargs="+", default=list(TASKS))
-    parser.add_argument("--compare", type=Path, nargs=2, metavar=("BEFORE", "AFTER"), help="print two files")
+    parser.add_argument(
+        "--compare", type=Path, nargs=2, metavar=("BEFORE", "AFTER"), help="print two files"
+    )
     options = parser.parse_args()
     if options.compare:
         print(table(*(json.loads(path.read_text()) for path in options.compare)))
         return
     python = str(options.site / ".venv/bin/python")
-    with tempfile.TemporaryDirectory() as folder, served(options.site, python, Path(folder)) as site:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(options.site, python, Path(folder)) as site,
+    ):
         figures = run(site, options.only)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
@@ -50,12 +55,19 @@ def main() -> None:
 @contextmanager
 def served(checkout: Path, python: str, folder: Path) -> Iterator[str]:
     """Serve the demo of `checkout` with the rows of content.py."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("DATABASE", "SECRET"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("DATABASE", "SECRET"))
+    }
     env |= {
-        "DATABASE_URL": f"sqlite:///{folder / 'tour.sqlite3'}", "MEDIA_ROOT": str(folder / "media"),
-        "PRIVATE_ROOT": str(folder / "private"), "RATE_LIMIT": "off", "PYTHONPATH": str(checkout),
+        "DATABASE_URL": f"sqlite:///{folder / 'tour.sqlite3'}",
+        "MEDIA_ROOT": str(folder / "media"),
+        "PRIVATE_ROOT": str(folder / "private"),
+        "RATE_LIMIT": "off",
+        "PYTHONPATH": str(checkout),
         "CAREER_SITE": "on",
-    }  # fmt: skip
+    }
 
     def manage(*words: str) -> None:
         command = [python, "manage.py", *words]
@@ -108,7 +120,10 @@ def run(site: str, names: list[str]) -> dict[str, Any]:
             figures[name] = {"task": text} | figures_of(function, hand)
             print(f"{name}: {figures[name]}", flush=True)
             context.close()
-        print(*(f"{title}: {number}" for title, number in screens(browser, site, sign_in).items()), sep="\n")
+        print(
+            *(f"{title}: {number}" for title, number in screens(browser, site, sign_in).items()),
+            sep="\n",
+        )
         browser.close()
     return figures
 
@@ -119,7 +134,10 @@ def figures_of(function: Any, hand: Hand) -> dict[str, Any]:
     except NotPossibleError:
         lines = re.findall(r"tasks\.py\", line (\d+)", traceback.format_exc())
         page = hand.page.url.rpartition("/admin/")[2] or "the start page"
-        return {"is_possible": False, "why": f"nothing to use at {page} (tasks.py, line {lines[-1]})"}
+        return {
+            "is_possible": False,
+            "why": f"nothing to use at {page} (tasks.py, line {lines[-1]})",
+        }
     except (AssertionError, Error) as error:
         return {"is_possible": False, "why": str(error).splitlines()[0]}
     return {
@@ -147,7 +165,9 @@ def sign_in(page: Any, site: str, name: str) -> None:
 def table(*runs: dict[str, Any]) -> str:
     """Return the figures as Markdown: one run, or before and after."""
     names = ["before", "after"][: len(runs)] if len(runs) > 1 else [""]
-    heads = [f"{name} {column}".strip() for name in names for column in ("clicks", "keys", "seconds")]
+    heads = [
+        f"{name} {column}".strip() for name in names for column in ("clicks", "keys", "seconds")
+    ]
     lines = [f"| task | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
     for name, (text, _, _) in TASKS.items():
         cells = [cell for figures in runs for cell in cells_of(figures.get(name))]

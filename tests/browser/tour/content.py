@@ -1,5 +1,6 @@
-"""The rows that the tasks need, added to the demo. Run by `manage.py shell` of the measured site, so it uses
-only what every version has."""
+"""The rows that the tasks need, added to the demo. Run by `manage.py shell` of the measured site,
+so it uses only what every version has.
+"""
 
 from datetime import timedelta
 from hashlib import sha256
@@ -36,11 +37,16 @@ Vacancy.objects.filter(publish_until__gt=now, publish_until__lte=soon).update(
 
 def make(title: str, **values: object) -> Vacancy:
     defaults = {
-        "status": "published", "publish_from": now - timedelta(days=30), "description": f"<p>{title}</p>",
-        "created_at": now - timedelta(days=31), "updated_at": now - timedelta(days=30),
+        "status": "published",
+        "publish_from": now - timedelta(days=30),
+        "description": f"<p>{title}</p>",
+        "created_at": now - timedelta(days=31),
+        "updated_at": now - timedelta(days=30),
         "image_url": "https://images.example/one.png",
-    }  # fmt: skip
-    return Vacancy.objects.create(title=title, brand=brand, head_recruiter=lead, **defaults | values)
+    }
+    return Vacancy.objects.create(
+        title=title, brand=brand, head_recruiter=lead, **defaults | values
+    )
 
 
 for day in range(1, 6):
@@ -65,30 +71,49 @@ stage = Stage.objects.order_by("position", "pk").first()
 people = [(f"Given{number}", "Tourist") for number in range(12)] + [("Noor", "Zyxmans")]
 questions = [
     {
-        "title": "About you", "description": "", "fields": [
+        "title": "About you",
+        "description": "",
+        "fields": [
             {"name": name, "type": type_, "label": label, "required": False, "css": "col-12"}
             for name, type_, label in (("why", "textarea", "Why this job?"), ("cv", "file", "CV"))
         ],
     }
-]  # fmt: skip
+]
 snapshot = FormSnapshot.objects.create(digest="tour", sections=questions)
 for number, (given, family) in enumerate(people):
     at, address = now - timedelta(hours=number), f"{given}.{family}@example.org".lower()
     application = Application.objects.create(
-        vacancy=inbox, reference=new_reference(), given_name=given, family_name=family, email=address,
-        email_folded=address, language="en", created_at=at, updated_at=at,
-    )  # fmt: skip
+        vacancy=inbox,
+        reference=new_reference(),
+        given_name=given,
+        family_name=family,
+        email=address,
+        email_folded=address,
+        language="en",
+        created_at=at,
+        updated_at=at,
+    )
     StageChange.objects.create(application=application, stage=stage, at=at)
     submission = Submission.objects.create(
-        application=application, snapshot=snapshot, values={"why": "I like people. " * 20, "cv": "cv.pdf"},
-        consent_text="I agree.", consent_version=1, consented_at=at, fingerprint=f"tour {number}",
-    )  # fmt: skip
+        application=application,
+        snapshot=snapshot,
+        values={"why": "I like people. " * 20, "cv": "cv.pdf"},
+        consent_text="I agree.",
+        consent_version=1,
+        consented_at=at,
+        fingerprint=f"tour {number}",
+    )
     content, stored = pdf(f"CV of {given} {family}"), f"{number:032x}"
     private_files.write(stored, [content])
     SubmissionFile.objects.create(
-        submission=submission, original_name="cv.pdf", field="cv", kind="pdf", path=stored,
-        size=len(content), sha256=sha256(content).hexdigest(),
-    )  # fmt: skip
+        submission=submission,
+        original_name="cv.pdf",
+        field="cv",
+        kind="pdf",
+        path=stored,
+        size=len(content),
+        sha256=sha256(content).hexdigest(),
+    )
 texts = {"subject_en": "Your application", "body_en": "Dear {name}, thank you."}
 MailTemplate.objects.get_or_create(name="Rejection of the tour", defaults=texts)
 
@@ -100,14 +125,26 @@ if hasattr(models, "Offer"):
     for number in range(12):
         address, at = f"talk{number}@example.org", now - timedelta(hours=number)
         application = Application.objects.create(
-            vacancy=talks, reference=new_reference(), given_name=f"Given{number}", family_name="Zyxtalk",
-            email=address, email_folded=address, language="en", created_at=at, updated_at=at,
-        )  # fmt: skip
+            vacancy=talks,
+            reference=new_reference(),
+            given_name=f"Given{number}",
+            family_name="Zyxtalk",
+            email=address,
+            email_folded=address,
+            language="en",
+            created_at=at,
+            updated_at=at,
+        )
         StageChange.objects.create(application=application, stage=stage, at=at)
     times = models.SlotSet.objects.create(
-        vacancy=talks, author=recruiter, name="Talk", minutes=60, zone="Europe/Brussels", notice_hours=24,
+        vacancy=talks,
+        author=recruiter,
+        name="Talk",
+        minutes=60,
+        zone="Europe/Brussels",
+        notice_hours=24,
         closes_at=now + timedelta(days=5),
-    )  # fmt: skip
+    )
     for hour in range(8):
         models.Slot.objects.create(set=times, starts_at=now + timedelta(days=7, hours=hour))
     models.Offer.objects.create(set=times, application=application)

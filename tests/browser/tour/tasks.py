@@ -24,9 +24,11 @@ def menu(hand: Hand, name: str) -> None:
     settings = hand.page.locator(".menu-settings:not([open])")
     if settings.get_by_role("link", name=name, include_hidden=True).count():
         hand.click(settings.locator("summary"))
-    hand.follow(hand.page.locator("#nav-sidebar-apps, #nav-sidebar, body").first.get_by_role(
-        "link", name=re.compile(rf"(^|\s){name}(\s|$|\d)")
-    ))  # fmt: skip
+    hand.follow(
+        hand.page.locator("#nav-sidebar-apps, #nav-sidebar, body").first.get_by_role(
+            "link", name=re.compile(rf"(^|\s){name}(\s|$|\d)")
+        )
+    )
 
 
 def search_list(hand: Hand, words: str) -> None:
@@ -50,7 +52,9 @@ def in_menu(hand: Hand, name: str) -> None:
 
 
 def select_all(hand: Hand) -> None:
-    hand.click(hand.page.locator("#action-toggle"), hand.page.get_by_label(re.compile("Select all")))
+    hand.click(
+        hand.page.locator("#action-toggle"), hand.page.get_by_label(re.compile("Select all"))
+    )
 
 
 def confirm(hand: Hand, name: Any) -> None:
@@ -77,7 +81,9 @@ def create_and_publish(hand: Hand) -> None:
     hand.paste(TEXT, page.get_by_role("textbox", name="Description", exact=True))
     if not page.locator("#id_brand option[selected]").count():  # several brands
         hand.click(page.locator("#id_brand + .select2 .select2-selection"))
-        first = hand.find(page.locator(".select2-results__option--highlighted:not(.loading-results)"))
+        first = hand.find(
+            page.locator(".select2-results__option--highlighted:not(.loading-results)")
+        )
         first.wait_for()
         hand.press("Enter")
     hand.click(page.get_by_role("tab", name="People"))
@@ -230,7 +236,9 @@ def import_thirty(hand: Hand) -> None:
     menu(hand, "Vacancies")
     if page.locator("summary", has_text="More").count():
         hand.click(page.locator("summary", has_text="More"))
-    hand.follow(page.locator("#content, body").get_by_role("link", name=re.compile("Import")), timeout=3_000)
+    hand.follow(
+        page.locator("#content, body").get_by_role("link", name=re.compile("Import")), timeout=3_000
+    )
     rows = [f"Tour import {number},<p>Text {number}</p>" for number in range(30)]
     content = "\n".join(["title,description", *rows]).encode()
     hand.attach(page.locator("input[type=file]"), "vacancies.csv", content)
@@ -257,7 +265,9 @@ def invite_colleague(hand: Hand) -> None:
 @task("Find an applicant by name")
 def find_applicant(hand: Hand) -> None:
     hand.type("zyxmans", hand.find(hand.page.locator("#site-search input[type=search]")))
-    found = hand.page.locator("#site-search-results").get_by_role("option", name=re.compile("Zyxmans"))
+    found = hand.page.locator("#site-search-results").get_by_role(
+        "option", name=re.compile("Zyxmans")
+    )
     hand.follow(hand.find(found, hand.page.locator("#site-search-results a", has_text="Zyxmans")))
     hand.find(hand.page.locator(".application-name", has_text="Noor Zyxmans"))
 
@@ -324,11 +334,19 @@ def fill_in_facts(hand: Hand) -> None:
     hand.follow(page.locator("[name=_continue]"))
     hand.find(hand.text(re.compile("was changed successfully")))
     wanted = {
-        "reference": "R-2041", "language": "nl", "work_place": "hybrid", "remote_countries": "BE",
-        "places-0-locality": "Antwerp", "places-0-country": "BE", "places-0-latitude": "51.22",
-        "pay_min": "2600.00", "pay_max": "3100.00", "pay_currency": "EUR", "pay_period": "month",
+        "reference": "R-2041",
+        "language": "nl",
+        "work_place": "hybrid",
+        "remote_countries": "BE",
+        "places-0-locality": "Antwerp",
+        "places-0-country": "BE",
+        "places-0-latitude": "51.22",
+        "pay_min": "2600.00",
+        "pay_max": "3100.00",
+        "pay_currency": "EUR",
+        "pay_period": "month",
         "pay_note": "Gross",
-    }  # fmt: skip
+    }
     found = {name: page.locator(f"#id_{name}").input_value() for name in wanted}
     if found != wanted:
         raise AssertionError(f"The page has {found}.")
@@ -351,7 +369,9 @@ def add_application(hand: Hand) -> None:
 
 @task("See how many applied last month for each vacancy, and from where")
 def report(hand: Hand) -> None:
-    shortcut = hand.page.locator("#content").get_by_role("link", name=re.compile("Last month.s applications"))
+    shortcut = hand.page.locator("#content").get_by_role(
+        "link", name=re.compile("Last month.s applications")
+    )
     if shortcut.count():
         hand.follow(shortcut)
     else:

@@ -28,8 +28,8 @@ PARTS = {
     "sentinel": ("etc/redis/sentinel.conf", programs.Sentinel),
     "application": ("etc/haproxy/haproxy.cfg", programs.HAProxy),
 }
-# The folders of a machine that the user of a server owns; None: the user of these tests. etcd and PostgreSQL
-# have the same one here.
+# The folders of a machine that the user of a server owns; None: the user of these tests. etcd and
+# PostgreSQL have the same one here.
 FOLDERS = {
     "redis": ("etc/redis", "var/lib/redis", "run/redis", "run/sentinel"),
     "postgres": ("var/lib/etcd", "var/lib/postgresql", "var/run/postgresql", "etc/patroni"),
@@ -44,7 +44,9 @@ def log(text: str) -> None:
 class Cluster:
     """All servers, in the order of their start. `stack` stops them."""
 
-    def __init__(self, folder: Path, stack: contextlib.ExitStack, count: int, logs: Path | None) -> None:
+    def __init__(
+        self, folder: Path, stack: contextlib.ExitStack, count: int, logs: Path | None
+    ) -> None:
         self.folder, self.stack = folder, stack
         self.release = folder / "current"
         self.release.symlink_to(servers.ROOT)
@@ -64,10 +66,15 @@ class Cluster:
         log("the database cluster is complete")
         self._create_database()
         settings = {name: self.plan.settings(self.plan.machine(name)) for name in APPLICATIONS}
-        self.env = ENV | {"STATIC_ROOT": str(folder / "static"), "PRIVATE_ROOT": str(folder / "private")}
+        self.env = ENV | {
+            "STATIC_ROOT": str(folder / "static"),
+            "PRIVATE_ROOT": str(folder / "private"),
+        }
         self.url = settings["app1"]["DATABASE_URL"]
         quickly = "&options=-csynchronous_commit%3Doff"
-        self.token, self.site = database.fill(self.env | {"DATABASE_URL": self.url + quickly}, count)
+        self.token, self.site = database.fill(
+            self.env | {"DATABASE_URL": self.url + quickly}, count
+        )
         self.manage(servers.ROOT, "render_items")  # as after a deployment
         database.connect_to(f"{self.url}&options=-csynchronous_commit%3Don")
         self.nodes = []
@@ -79,13 +86,21 @@ class Cluster:
         self.nginx = self._add(servers.LoadBalancer(folder / "nginx", self.nodes))
 
     def _plan(self) -> Any:
-        """Write cluster.ini with the addresses of this run, and the configuration of each machine."""
-        text = (servers.ROOT / "deploy/cluster/cluster.ini").read_text().replace("= CHANGE", f"= {PASSWORD}")
+        """Write cluster.ini with the addresses of this run, and the configuration
+        of each machine.
+        """
+        text = (
+            (servers.ROOT / "deploy/cluster/cluster.ini")
+            .read_text()
+            .replace("= CHANGE", f"= {PASSWORD}")
+        )
         version = servers.POSTGRES.parent.name  # type: ignore[union-attr]
         text = text.replace("10.0.0.0/24", self.network.network).replace("= 15\n", f"= {version}\n")
         for number, name in enumerate((*DATABASES, *APPLICATIONS), 11):
             address = self.network.add(name, number, is_apart=name in DATABASES)
-            old = next(line for line in text.splitlines() if line.startswith(f"{name} = ")).split()[2]
+            old = next(line for line in text.splitlines() if line.startswith(f"{name} = ")).split()[
+                2
+            ]
             text = text.replace(f"{name} = {old} ", f"{name} = {address} ")
         ini = self.folder / "cluster.ini"
         ini.write_text(text)
@@ -106,7 +121,11 @@ class Cluster:
         for old in ("/var/lib/", "/var/run/", " /run/"):
             text = text.replace(old, f"{' ' * old.startswith(' ')}{root}/{old.strip().lstrip('/')}")
         text = text.replace(f"bin_dir: {root}/usr", "bin_dir: /usr")
-        for line in ("    user haproxy\n", "    group haproxy\n", "    log /dev/log local0 notice\n"):
+        for line in (
+            "    user haproxy\n",
+            "    group haproxy\n",
+            "    log /dev/log local0 notice\n",
+        ):
             text = text.replace(line, "")
         return text.replace("supervised auto", "supervised no")
 
@@ -162,11 +181,17 @@ class Cluster:
         return sorted(others, key=lambda each: each.state("/sync") != 200)
 
     def is_whole(self) -> bool:
-        """Whether there are one primary and two replicas that have caught up, one of them synchronous."""
-        return [len(self._in_state(path)) for path in ("/primary", "/replica?lag=1MB", "/sync")] == [1, 2, 1]
+        """Whether there are one primary and two replicas that have caught up, one of them
+        synchronous.
+        """
+        return [
+            len(self._in_state(path)) for path in ("/primary", "/replica?lag=1MB", "/sync")
+        ] == [1, 2, 1]
 
     def _create_database(self) -> None:
-        with psycopg.connect(self.superuser(), host=self.primary.address, autocommit=True) as connection:
+        with psycopg.connect(
+            self.superuser(), host=self.primary.address, autocommit=True
+        ) as connection:
             connection.execute(f"CREATE ROLE jobsite LOGIN PASSWORD '{PASSWORD}'")
             connection.execute("CREATE DATABASE jobsite OWNER jobsite")
 
@@ -174,9 +199,17 @@ class Cluster:
         """Plan a switchover to the synchronous standby, as docs/operations/cluster.md does."""
         primary, candidate = self.primary, self.replicas()[0]
         command = [
-            "patronictl", "-c", str(primary.conf), "switchover", "--master", primary.machine,
-            "--candidate", candidate.machine, "--force", "jobsite",
-        ]  # fmt: skip
+            "patronictl",
+            "-c",
+            str(primary.conf),
+            "switchover",
+            "--master",
+            primary.machine,
+            "--candidate",
+            candidate.machine,
+            "--force",
+            "jobsite",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         log(done.stdout.strip().splitlines()[0])
@@ -215,7 +248,9 @@ class Cluster:
                 server.start()
         for server in self.databases.values():
             with contextlib.suppress(psycopg.Error):
-                server.sql(self.superuser(), "SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()")
+                server.sql(
+                    self.superuser(), "SELECT pg_wal_replay_resume() WHERE pg_is_in_recovery()"
+                )
         took = servers.until(self.is_whole, within=300)
         log(f"the cluster is whole again after {took:.1f} s")
 

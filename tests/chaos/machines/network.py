@@ -1,5 +1,6 @@
-"""The machines' network: a namespace for each database machine, so that it can be cut off, or addresses of
-loopback where namespaces are not permitted."""
+"""The machines' network: a namespace for each database machine, so that it can be cut off, or
+addresses of loopback where namespaces are not permitted.
+"""
 
 import os
 import random
@@ -13,7 +14,9 @@ def _ip(*words: str) -> None:
 
 
 class Network:
-    """Gives out addresses. A machine that `is_apart` has its own namespace, if root may create one."""
+    """Gives out addresses. A machine that `is_apart` has its own namespace,
+    if root may create one.
+    """
 
     def __init__(self) -> None:
         self.id = f"{random.randrange(256):02x}{random.randrange(256):02x}"
@@ -62,11 +65,21 @@ class Network:
         return f"c{self.id}-{machine}"
 
     def inside(self, machine: str, user: str | None, *command: str) -> list[str]:
-        """The command that runs `command` on `machine` as `user`. It keeps the id of the process."""
+        """The command that runs `command` on `machine` as `user`.
+        It keeps the id of the process.
+        """
         space = ["ip", "netns", "exec", self.spaces[machine]] if machine in self.spaces else []
         if not user or os.geteuid():
             return [*space, *command]
-        return [*space, "setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--", *command]
+        return [
+            *space,
+            "setpriv",
+            f"--reuid={user}",
+            f"--regid={user}",
+            "--init-groups",
+            "--",
+            *command,
+        ]
 
     def cut(self, machine: str) -> None:
         """Drop all packets from and to `machine`; nobody gets an error."""

@@ -29,7 +29,9 @@ class Program(Server):
     port: int
     user_name: str | None = "postgres"
 
-    def __init__(self, folder: Path, network: Network, machine: str, address: str, conf: Path) -> None:
+    def __init__(
+        self, folder: Path, network: Network, machine: str, address: str, conf: Path
+    ) -> None:
         super().__init__(folder)
         self.machine, self.address, self.conf = machine, address, conf
         self.command = network.inside(machine, self.user_name, *self.words())
@@ -48,7 +50,9 @@ class Etcd(Program):
     port = 2379
 
     def words(self) -> list[str]:
-        lines = [line for line in self.conf.read_text().splitlines() if line and not line.startswith("#")]
+        lines = [
+            line for line in self.conf.read_text().splitlines() if line and not line.startswith("#")
+        ]
         self.env = {"PATH": os.environ["PATH"]} | dict(line.split("=", 1) for line in lines)
         return ["etcd"]
 
@@ -93,14 +97,18 @@ class Patroni(Program):
     def state(self, path: str) -> int:
         """The status of Patroni's API; 0 if it does not respond."""
         try:
-            with closing(http.client.HTTPConnection(self.address, self.port, timeout=2)) as connection:
+            with closing(
+                http.client.HTTPConnection(self.address, self.port, timeout=2)
+            ) as connection:
                 connection.request("GET", path)
                 return connection.getresponse().status
         except (OSError, http.client.HTTPException):
             return 0
 
     def sql(self, url: str, statement: str) -> Any:
-        with psycopg.connect(url, host=self.address, autocommit=True, connect_timeout=2) as connection:
+        with psycopg.connect(
+            url, host=self.address, autocommit=True, connect_timeout=2
+        ) as connection:
             cursor = connection.execute(statement)  # type: ignore[arg-type]
             row = cursor.fetchone() if cursor.description else None
             return row and row[0]

@@ -22,8 +22,9 @@ class Response(NamedTuple):
 class Checker:
     """Reports what is wrong with a response to `target`.
 
-    The request lasted from `start` to `end` of the clock and began at `began` of the monotonic clock.
-    `report` takes the kind of an error, its details, and by how many seconds the response is stale.
+    The request lasted from `start` to `end` of the clock and began at `began` of the monotonic
+    clock. `report` takes the kind of an error, its details, and by how many seconds the response is
+    stale.
     """
 
     before: Snapshot
@@ -41,11 +42,14 @@ class Checker:
     def is_unchanged(self, table: str, place: int) -> bool:
         """Whether no change of that row was under way during the request."""
         sequence = get(getattr(self.before, table), place, Row.SEQUENCE)
-        return sequence % 2 == 0 and get(getattr(self.after, table), place, Row.SEQUENCE) == sequence
+        return (
+            sequence % 2 == 0 and get(getattr(self.after, table), place, Row.SEQUENCE) == sequence
+        )
 
     def is_shown(self, place: int, path: str | None = None) -> bool | None:
-        """Whether the list at `path` (the single vacancy if None) must show the vacancy, or must not. None:
-        both are right."""
+        """Whether the list at `path` (the single vacancy if None) must show the vacancy, or must
+        not. None: both are right.
+        """
         if not self.is_unchanged("rows", place):
             return None
         facts = self.before.facts(place)
@@ -59,8 +63,9 @@ class Checker:
     def check_number(
         self, kind: str, text: str, start: str, table: str, place: int, committed: int, begun: int
     ) -> None:
-        """Check that `text` is `start` with the number that was committed last, or one of a change under way.
-        `committed` and `begun` are the columns with these numbers."""
+        """Check that `text` is `start` with the number that was committed last, or one of a change
+        under way. `committed` and `begun` are the columns with these numbers.
+        """
         before, after = getattr(self.before, table), getattr(self.after, table)
         match = re.fullmatch(rf"{re.escape(start)} c(\d+)(?: word\d)?", text)
         low, high = get(before, place, committed), get(after, place, begun)
@@ -73,14 +78,26 @@ class Checker:
         elif not low <= int(match[1]) <= high:
             self.wrong(f"{kind} is stale", f"{text!r} is not c{low:.0f} to c{high:.0f}", changed_at)
 
-    def check_name(self, kind: str, text: str, first: int, count: int, expected: int | None) -> None:
+    def check_name(
+        self, kind: str, text: str, first: int, count: int, expected: int | None
+    ) -> None:
         match = re.match(r"[A-Z][a-z]+(\d)", text or "")
-        if not match or int(match[1]) >= count or (expected is not None and int(match[1]) != expected):
+        if (
+            not match
+            or int(match[1]) >= count
+            or (expected is not None and int(match[1]) != expected)
+        ):
             self.wrong(f"another {kind}", f"{text!r}, not {expected}")
         else:
             place = first + int(match[1])
             self.check_number(
-                f"{kind} name", text, state.first_word(place), "names", place, Name.TITLE, Name.BEGUN
+                f"{kind} name",
+                text,
+                state.first_word(place),
+                "names",
+                place,
+                Name.TITLE,
+                Name.BEGUN,
             )
 
     def check_item(self, item: dict[str, Any], pk: int | None = None) -> None:
@@ -98,7 +115,13 @@ class Checker:
             self.wrong("is_hot is stale", item["id"], self.changed_at(place))
         for key, kind, first, count, column in (
             ("brand", "brand", state.BRAND_NAMES, state.BRANDS, Row.BRAND),
-            ("head_recruiter", "recruiter", state.RECRUITER_NAMES, state.RECRUITERS, Row.HEAD_RECRUITER),
+            (
+                "head_recruiter",
+                "recruiter",
+                state.RECRUITER_NAMES,
+                state.RECRUITERS,
+                Row.HEAD_RECRUITER,
+            ),
         ):
             if key in item:
                 expected = int(get(rows, place, column)) if row else None
@@ -108,18 +131,25 @@ class Checker:
             ("recruiters", state.RECRUITER_NAMES, state.RECRUITERS, Related.RECRUITERS),
         ):
             if key in item:
-                texts = [each if isinstance(each, str) else each["name"] for each in item[key] or ()]
+                texts = [
+                    each if isinstance(each, str) else each["name"] for each in item[key] or ()
+                ]
                 chosen = state.decoded(get(related, place, column))
                 if is_related and len(texts) != len(chosen):
-                    self.wrong(f"{key} are stale", f"{place + 1}: {texts}, not {chosen}", related_at)
+                    self.wrong(
+                        f"{key} are stale", f"{place + 1}: {texts}, not {chosen}", related_at
+                    )
                 else:
                     for n, text in enumerate(texts):
                         self.check_name(key, text, first, count, chosen[n] if is_related else None)
         self.check_facts(item, place)
-        if "head_recruiter" in item and "title_internal" in item and is_related:  # a complete v1 item
+        # A complete v1 item.
+        if "head_recruiter" in item and "title_internal" in item and is_related:
             files, number = item.get("attachments", []), get(related, place, Related.ATTACHMENT)
             if len(files) != bool(number):
-                self.wrong("attachments are stale", f"{place + 1}: {files}, not {number}", related_at)
+                self.wrong(
+                    "attachments are stale", f"{place + 1}: {files}, not {number}", related_at
+                )
             elif files:
                 name, columns = files[0]["name"], (Related.ATTACHMENT, Related.BEGUN)
                 self.check_number("attachment", name, "A", "related", place, *columns)
@@ -145,11 +175,14 @@ class Checker:
                 self.wrong("url is stale", f"{item['url']}, not {address}")
         regions = state.decoded(get(self.before.related, place, Related.REGIONS))
         if "employment_types" in item and self.is_unchanged("related", place):
-            types = {state.employment_type(get(names, region, Name.TITLE)) for region in regions} - {""}
+            types = {
+                state.employment_type(get(names, region, Name.TITLE)) for region in regions
+            } - {""}
             is_known = all(self.is_unchanged("names", region) for region in regions)
             if is_known and set(item["employment_types"]) != types:
                 self.wrong(
-                    "employment types are stale", f"{place + 1}: {item['employment_types']}, not {types}"
+                    "employment types are stale",
+                    f"{place + 1}: {item['employment_types']}, not {types}",
                 )
 
     def check_single(self, pk: int, response: Response, kind: str = "single") -> None:
@@ -166,7 +199,11 @@ class Checker:
             own = int(get(self.before.rows, pk - 1, Row.FORM))
             expected = own or (3 if get(self.before.rows, pk - 1, Row.BRAND) == 1 else 4)
             if f"Form{expected}".encode() not in response.body:
-                self.wrong("another form", f"not {expected}: {response.body[:60]!r}", self.changed_at(pk - 1))
+                self.wrong(
+                    "another form",
+                    f"not {expected}: {response.body[:60]!r}",
+                    self.changed_at(pk - 1),
+                )
 
     def check_list(self, path: str, query: dict[str, str], response: Response) -> None:
         if response.status != 200:
@@ -190,10 +227,14 @@ class Checker:
             self.wrong("duplicate", pks)
         for item in items:
             if members[item["id"] - 1] is False:
-                self.wrong("shown", f"{item['id']} must not be listed", self.changed_at(item["id"] - 1))
+                self.wrong(
+                    "shown", f"{item['id']} must not be listed", self.changed_at(item["id"] - 1)
+                )
             self.check_item(item)
         absent = (
-            [place for place, each in members.items() if each and place + 1 not in pks] if page == 1 else []
+            [place for place, each in members.items() if each and place + 1 not in pks]
+            if page == 1
+            else []
         )
         self.check_order(query.get("sort", ""), size >= total, [pk - 1 for pk in pks], absent)
         return None
@@ -215,7 +256,8 @@ class Checker:
         )
 
     def check_order(self, sort: str, is_whole: bool, places: list[int], absent: list[int]) -> None:
-        """Check the order of the vacancies that did not change, and that the page misses none of `absent`.
+        """Check the order of the vacancies that did not change, and that the page misses none of
+        `absent`.
         `is_whole`: a page may have all vacancies."""
         sign = 1 if sort == "published_at" else -1
         unchanged = [place for place in places if self.is_unchanged("rows", place)]

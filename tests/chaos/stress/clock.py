@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 class Clock:
-    """A clock that is `offset` seconds ahead. All processes share the offset through the file `path`."""
+    """A clock that is `offset` seconds ahead.
+    All processes share the offset through the file `path`.
+    """
 
     def __init__(self, path: Path) -> None:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

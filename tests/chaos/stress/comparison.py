@@ -1,5 +1,6 @@
-"""Comparisons while no writer runs: each response with that of a plain implementation, and the tables of the
-read model with the vacancies."""
+"""Comparisons while no writer runs: each response with that of a plain implementation, and the
+tables of the read model with the vacancies.
+"""
 
 import random
 import time
@@ -34,7 +35,9 @@ def expected_response(target: str, at: float) -> Response:
         process_cache.process = process_cache.ProcessCache()
         values: Any = {"HTTP_HOST": "127.0.0.1", REQUEST_TIME: datetime_at(at)}
         status, headers, body = ask(_bare, target, **values)
-        return Response(int(status[:3]), {name.lower(): value for name, value in headers.items()}, body)
+        return Response(
+            int(status[:3]), {name.lower(): value for name, value in headers.items()}, body
+        )
     code, body = plain.expected(target, datetime_at(at))
     return Response(code, {"etag": etag_of(body)} if code == 200 else {}, body)
 
@@ -59,16 +62,25 @@ def targets(chance: random.Random, count: int) -> list[str]:
     found += [f"/v1/vacancies/{pk}/form/schema" for pk in pks[:3]] + ["/v1/filters"]
     for path in oracle.LISTS:
         found += [address(path, {"page[size]": "100", "page[number]": str(n)}) for n in range(1, 5)]
-        found += [path, address(path, {"page[size]": "7", "page[number]": str(chance.randint(1, 30))})]
+        found += [
+            path,
+            address(path, {"page[size]": "7", "page[number]": str(chance.randint(1, 30))}),
+        ]
     found += [random_target(chance, count) for _ in range(25)]
     return list(dict.fromkeys(found))
 
 
 def compare_responses(
-    shared: SharedState, node: Node, offset: float, chance: random.Random, tags: dict[str, tuple[str, bytes]]
+    shared: SharedState,
+    node: Node,
+    offset: float,
+    chance: random.Random,
+    tags: dict[str, tuple[str, bytes]],
 ) -> int:
-    """Report responses that differ from the expected ones; return how many were requested. `offset`: of the
-    node's clock. `tags`: ETag and body of earlier rounds by target, to be revalidated."""
+    """Report responses that differ from the expected ones; return how many were requested.
+    `offset`: of the node's clock. `tags`: ETag and body of earlier rounds by target, to be
+    revalidated.
+    """
     port = node.port
 
     def report(kind: str, detail: str) -> None:
@@ -97,11 +109,16 @@ def compare_responses(
             place = next((n for n, (one, other) in pairs if one != other), 0)
             near = slice(max(0, place - 60), place + 60)
             detail = f"{wrong[0].body[near]!r}, not {expected.body[near]!r}"
-            report("differs from the plain implementation", f"{target}: {len(wrong)} of 11: {detail}")
+            report(
+                "differs from the plain implementation", f"{target}: {len(wrong)} of 11: {detail}"
+            )
         if head.status != expected.status or head.body:
             report("HEAD", f"{target}: {head.status}, not {expected.status}")
         if old and again and (again.status == 304) != (old[1] == expected.body):
-            report("304 for another body" if again.status == 304 else "no 304 for the same body", target)
+            report(
+                "304 for another body" if again.status == 304 else "no 304 for the same body",
+                target,
+            )
         if {each.headers.get("etag") for each in (*found, head)} != {expected.headers.get("etag")}:
             report("another ETag than that of the body", target)
         if found[0].status == 200 and "etag" in found[0].headers:
@@ -110,8 +127,9 @@ def compare_responses(
 
 
 def compare_read_model(shared: SharedState) -> int:
-    """Report rows of the read model that are not those of the vacancies, and counts that are not those of the
-    rows in a bucket. Return the number of buckets."""
+    """Report rows of the read model that are not those of the vacancies, and counts that are not
+    those of the rows in a bucket. Return the number of buckets.
+    """
     if not is_maintained():
         return 0
     columns = ("pk", *oracle.FIELDS[1:], "brand_id", "form_id")
@@ -121,16 +139,26 @@ def compare_read_model(shared: SharedState) -> int:
         buckets = {row[:2]: row[2:6] for row in fetch(BUCKETS)}
     if odd := sorted(published ^ {tuple(row[:-1]) for row in listed}):
         shared.errors.put(("read model differs from the vacancies", f"{odd[:4]}", 0))
-    if early := [row.pk for row in listed if row.is_expired and row.publish_until.timestamp() > time.time()]:
+    if early := [
+        row.pk for row in listed if row.is_expired and row.publish_until.timestamp() > time.time()
+    ]:
         shared.errors.put(("marked as expired too early", f"{early}", 0))
     keys = sorted(buckets)
     for start, end in pairwise([*keys, END]):
-        inside = [row for row in listed if start <= (row.publish_from, row.pk) < end and not row.is_expired]
-        counts = [sum(each.contains(audience=row.audience, is_hot=row.is_hot) for row in inside)
-                  for each in VacancyList]  # fmt: skip
+        inside = [
+            row
+            for row in listed
+            if start <= (row.publish_from, row.pk) < end and not row.is_expired
+        ]
+        counts = [
+            sum(each.contains(audience=row.audience, is_hot=row.is_hot) for row in inside)
+            for each in VacancyList
+        ]
         if counts != list(buckets[start]):
             shared.errors.put(("counts of a bucket", f"{start}: {buckets[start]}, not {counts}", 0))
     first = keys[0] if keys else END
-    if below := [row.pk for row in listed if (row.publish_from, row.pk) < first and not row.is_expired]:
+    if below := [
+        row.pk for row in listed if (row.publish_from, row.pk) < first and not row.is_expired
+    ]:
         shared.errors.put(("outside of all buckets", f"{below}", 0))
     return len(buckets)

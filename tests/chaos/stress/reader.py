@@ -29,7 +29,9 @@ class Node(NamedTuple):
 def request(port: int, target: str, method: str = "GET", **headers: str) -> Response:
     """Send a request on a connection of its own; `headers` with _ for -."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
-        connection.request(method, target, headers={k.replace("_", "-"): v for k, v in headers.items()})
+        connection.request(
+            method, target, headers={k.replace("_", "-"): v for k, v in headers.items()}
+        )
         response = connection.getresponse()
         found = {name.lower(): value for name, value in response.getheaders()}
         return Response(response.status, found, response.read())
@@ -42,7 +44,9 @@ def decompressed(response: Response) -> Response:
 
 
 def address(path: str, query: dict[str, str]) -> str:
-    return path + ("?" + "&".join(f"{k}={quote(v, safe=',')}" for k, v in query.items()) if query else "")
+    return path + (
+        "?" + "&".join(f"{k}={quote(v, safe=',')}" for k, v in query.items()) if query else ""
+    )
 
 
 def random_target(chance: random.Random, count: int) -> str:
@@ -61,15 +65,22 @@ def random_target(chance: random.Random, count: int) -> str:
         if chance.random() < 0.15:
             query["filter[search]"] = f"word{chance.randrange(7)}"
         if chance.random() < 0.2:
-            query["sort"] = chance.choice(["title", "-title", "published_at", "-published_at", "-closes_at"])
+            query["sort"] = chance.choice(
+                ["title", "-title", "published_at", "-published_at", "-closes_at"]
+            )
         if chance.random() < 0.25:
-            query["fields"] = chance.choice(["id,title,regions", "id,is_hot", "brand,id,head_recruiter"])
+            query["fields"] = chance.choice(
+                ["id,title,regions", "id,is_hot", "brand,id,head_recruiter"]
+            )
     return address(path, query)
 
 
 def read(shared: SharedState, number: int, nodes: list[Node]) -> None:
     """Send requests to `nodes` and report errors, until the end."""
-    chance, clocks = random.Random(1_000 + number), {node.port: Clock(node.clock_path) for node in nodes}
+    chance, clocks = (
+        random.Random(1_000 + number),
+        {node.port: Clock(node.clock_path) for node in nodes},
+    )
     stored: dict[str, tuple[str, bytes]] = {}  # ETag and body by target
 
     def report(kind: str, detail: str, staleness: float) -> None:
@@ -87,7 +98,12 @@ def read(shared: SharedState, number: int, nodes: list[Node]) -> None:
             headers["If_None_Match"] = own[0]
         method = "HEAD" if chance.random() < 0.03 else "GET"
         port, clock = chance.choice(list(clocks.items()))
-        before, began, start, offset = shared.snapshot(), time.monotonic(), time.time(), clock.offset
+        before, began, start, offset = (
+            shared.snapshot(),
+            time.monotonic(),
+            time.time(),
+            clock.offset,
+        )
         try:
             response = request(port, target, method, **headers)
         except OSError as error:

@@ -22,15 +22,17 @@ from tests.chaos.stress.state import READERS, WRITERS, SharedState, fill
 from tests.chaos.stress.writer import write
 
 COMPARE_EVERY = 12.0  # seconds
-# Seconds. A clock that is ahead or 300 seconds behind still uses the read model. Requests take less time than
-# passes between two steps.
+# Seconds. A clock that is ahead or 300 seconds behind still uses the read model. Requests take less
+# time than passes between two steps.
 OFFSETS = (-400, 400, -40, 40, -2, 2, 0)
 EXAMPLES = 5  # of each kind of error
 SERVERS = {"sync": ("-k", "sync", "-w", "2"), "gthread": ()}  # switches of gunicorn
 
 
 def run(arguments: argparse.Namespace, folder: Path, env: dict[str, str], stack: ExitStack) -> bool:
-    """Create the content, start two nodes, and print the results. Return whether a response was wrong."""
+    """Create the content, start two nodes, and print the results.
+    Return whether a response was wrong.
+    """
     context = multiprocessing.get_context("spawn")
     shared = SharedState(arguments.vacancies, context)
     fill(shared)
@@ -39,7 +41,9 @@ def run(arguments: argparse.Namespace, folder: Path, env: dict[str, str], stack:
         clock_path = folder / f"clock_{n}"
         Clock(clock_path).offset = 0
         switches = (*SERVERS[arguments.server], "tests.chaos.stress.site")
-        node = servers.Gunicorn(folder / f"node_{n}", env | {"STRESS_CLOCK": str(clock_path)}, *switches)
+        node = servers.Gunicorn(
+            folder / f"node_{n}", env | {"STRESS_CLOCK": str(clock_path)}, *switches
+        )
         nodes.append(Node(stack.enter_context(node).port, clock_path))
     result = stress(shared, context, arguments, nodes)
     log = "".join(path.read_text() for path in folder.glob("node_*.log"))
@@ -54,7 +58,9 @@ def stress(
     """Run writers and readers; return the results."""
     is_sqlite = arguments.database == "sqlite"
     clocks = [Clock(node.clock_path) for node in nodes]
-    processes = [context.Process(target=write, args=(shared, n, is_sqlite)) for n in range(len(WRITERS))]
+    processes = [
+        context.Process(target=write, args=(shared, n, is_sqlite)) for n in range(len(WRITERS))
+    ]
     processes += [context.Process(target=read, args=(shared, n, nodes)) for n in range(READERS)]
     kinds, failed = Counter[str](), Counter[str]()
     examples: dict[str, list[str]] = {}
@@ -73,7 +79,9 @@ def stress(
                 kinds[kind] += 1
                 stalest = max(stalest, staleness)
                 if kinds[kind] <= EXAMPLES:
-                    examples.setdefault(kind, []).append(f"{detail[:400]} ({staleness:.3f} s stale)")
+                    examples.setdefault(kind, []).append(
+                        f"{detail[:400]} ({staleness:.3f} s stale)"
+                    )
 
     for process in processes:
         process.start()
@@ -100,8 +108,13 @@ def stress(
                     clocks[1].offset = next(offsets)
                 compared += compare_responses(shared, nodes[n], clocks[n].offset, chance, tags)
             collect()
-            print(f"{sum(shared.responses)} responses, {compared} compared, {sum(shared.writes)} writes, "
-                  f"{sum(kinds.values())} wrong", file=sys.stderr, flush=True)  # fmt: skip
+            print(
+                f"{sum(shared.responses)} responses, {compared} compared, {sum(shared.writes)} "
+                "writes, "
+                f"{sum(kinds.values())} wrong",
+                file=sys.stderr,
+                flush=True,
+            )
             dead = [process.name for process in processes if not process.is_alive()]
             if dead:
                 kinds["process died"] += len(dead)
@@ -117,9 +130,16 @@ def stress(
                 process.terminate()
             process.join()
     return {
-        "database": arguments.database, "server": arguments.server, "minutes": arguments.minutes,
-        "responses": sum(shared.responses), "of these 304": sum(shared.unchanged), "compared": compared,
-        "buckets": buckets, "writes": sum(shared.writes),
-        "failed writes": dict(failed), "wrong": dict(kinds),
-        "worst staleness in seconds": round(stalest, 3), "examples": examples,
-    }  # fmt: skip
+        "database": arguments.database,
+        "server": arguments.server,
+        "minutes": arguments.minutes,
+        "responses": sum(shared.responses),
+        "of these 304": sum(shared.unchanged),
+        "compared": compared,
+        "buckets": buckets,
+        "writes": sum(shared.writes),
+        "failed writes": dict(failed),
+        "wrong": dict(kinds),
+        "worst staleness in seconds": round(stalest, 3),
+        "examples": examples,
+    }

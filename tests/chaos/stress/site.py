@@ -1,4 +1,6 @@
-"""The WSGI application of the site under test: its clock is the file STRESS_CLOCK, its buckets are small."""
+"""The WSGI application of the site under test:
+its clock is the file STRESS_CLOCK, its buckets are small.
+"""
 
 import os
 import time

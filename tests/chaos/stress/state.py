@@ -1,8 +1,9 @@
-"""What all processes of the stress test know of the content, in shared memory, and the content itself.
+"""What all processes of the stress test know of the content, in shared memory, and the content
+itself.
 
-A writer increments SEQUENCE before and after each change of a row, so it is odd during the change. A row
-whose SEQUENCE is even and the same before and after a request did not change meanwhile.
-All columns are doubles.
+A writer increments SEQUENCE before and after each change of a row, so it is odd during the change.
+A row whose SEQUENCE is even and the same before and after a request did not change meanwhile. All
+columns are doubles.
 """
 
 import time
@@ -23,7 +24,8 @@ from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy
 from vacancies.readmodel import maintenance, totals
 
 REGIONS, BRANDS, RECRUITERS = 6, 4, 4
-WRITERS = ("all", "rows", "rows", "related", "names", "imports", "maintenance")  # what each writer changes
+# What each writer changes.
+WRITERS = ("all", "rows", "rows", "related", "names", "imports", "maintenance")
 READERS = 3
 WIDTH = 13
 AUDIENCES = ("public", "internal", "both")
@@ -60,8 +62,9 @@ class Related(IntEnum):
 
 
 class Name(IntEnum):
-    """The name of a region, brand or recruiter. The employment type of a region and the address of a brand
-    change with it."""
+    """The name of a region, brand or recruiter. The employment type of a region and the address of
+    a brand change with it.
+    """
 
     SEQUENCE = 0
     TITLE = 1
@@ -97,10 +100,13 @@ class Snapshot(NamedTuple):
 
         until = row(Row.PUBLISH_UNTIL)
         return Facts(
-            place + 1, "published" if row(Row.IS_PUBLISHED) else "unpublished",
-            AUDIENCES[int(row(Row.AUDIENCE))], bool(row(Row.IS_HOT)), row(Row.PUBLISH_FROM),
+            place + 1,
+            "published" if row(Row.IS_PUBLISHED) else "unpublished",
+            AUDIENCES[int(row(Row.AUDIENCE))],
+            bool(row(Row.IS_HOT)),
+            row(Row.PUBLISH_FROM),
             until if until < inf else None,
-        )  # fmt: skip
+        )
 
 
 class SharedState:
@@ -143,7 +149,11 @@ def first_word(place: int) -> str:
     """What the name at `place` begins with."""
     if place < BRAND_NAMES:
         return f"Region{place}"
-    return f"Brand{place - BRAND_NAMES}" if place < RECRUITER_NAMES else f"Person{place - RECRUITER_NAMES}"
+    return (
+        f"Brand{place - BRAND_NAMES}"
+        if place < RECRUITER_NAMES
+        else f"Person{place - RECRUITER_NAMES}"
+    )
 
 
 def employment_type(number: float) -> str:
@@ -157,7 +167,9 @@ def address(brand: int, number: float) -> str:
 
 
 def use_small_buckets(size: int) -> None:
-    """Let this process divide the buckets of the counts into those of `size`, and sum their rows early."""
+    """Let this process divide the buckets of the counts into those of `size`, and sum their rows
+    early.
+    """
     maintenance.BUCKET_SIZE, maintenance.MAX_SIZE = size, 2 * size
     totals.MAX_SIZE = totals.MAX_ROWS = 2 * size
 
@@ -167,14 +179,18 @@ def fill(shared: SharedState) -> None:
     call_command("migrate", verbosity=0)
     for n in range(4):  # 3 belongs to a brand, 4 is the default
         create(
-            name=f"Form {n + 1}", language="en", is_default=n == 3,
+            name=f"Form {n + 1}",
+            language="en",
+            is_default=n == 3,
             structure=[{"title": f"Form{n + 1}", "description": "", "fields": []}],
-        )  # fmt: skip
+        )
     Filter.objects.switch_on_unused()
     Filter.objects.update(is_active=True)
     regions = Filter.objects.get(keyword="regions")
     for n in range(REGIONS):
-        FilterOption.objects.create(pk=n + 1, filter=regions, label=f"Region{n} c0", value=f"region{n}")
+        FilterOption.objects.create(
+            pk=n + 1, filter=regions, label=f"Region{n} c0", value=f"region{n}"
+        )
     for n in range(BRANDS):
         Brand.objects.create(pk=n + 1, name=f"Brand{n} c0", form_id=3 if n == 1 else None)
     for n in range(RECRUITERS):
@@ -183,11 +199,16 @@ def fill(shared: SharedState) -> None:
     for place in range(shared.count):
         begins = round(now - place * 20_000, 6)
         Vacancy.objects.create(
-            pk=place + 1, title=f"V{place + 1} c0 word{place % 7}", brand_id=1, head_recruiter_id=1,
-            status="published", publish_from=datetime_at(begins),
+            pk=place + 1,
+            title=f"V{place + 1} c0 word{place % 7}",
+            brand_id=1,
+            head_recruiter_id=1,
+            status="published",
+            publish_from=datetime_at(begins),
             description=f"<p>Text of word{place % 7}.</p>",
-            updated_at=datetime_at(now), created_at=datetime_at(now),
-        )  # fmt: skip
+            updated_at=datetime_at(now),
+            created_at=datetime_at(now),
+        )
         columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: inf}
         for column, value in columns.items():
             shared.rows[place * WIDTH + column] = value

@@ -30,10 +30,19 @@ def snapshot() -> Snapshot:
 
 def item(place: int, regions: list[str]) -> dict[str, Any]:
     return {
-        "id": place + 1, "title": f"V{place + 1} c0 word{place}", "title_internal": "x", "is_hot": False,
-        "brand": {"name": "Brand0 c0"}, "head_recruiter": {"name": "Person0 c0"}, "recruiters": None,
-        "regions": regions, "pay": None, "places": [], "url": None, "employment_types": [],
-    }  # fmt: skip
+        "id": place + 1,
+        "title": f"V{place + 1} c0 word{place}",
+        "title_internal": "x",
+        "is_hot": False,
+        "brand": {"name": "Brand0 c0"},
+        "head_recruiter": {"name": "Person0 c0"},
+        "recruiters": None,
+        "regions": regions,
+        "pay": None,
+        "places": [],
+        "url": None,
+        "employment_types": [],
+    }
 
 
 def body() -> dict[str, Any]:
@@ -92,8 +101,9 @@ def test_wrong_list_is_rejected(
     assert kind in errors(snapshot, content)
 
 
-@pytest.mark.parametrize(("column", "value"), [(Row.IS_PUBLISHED, 0), (Row.PUBLISH_UNTIL, START),
-                                               (Row.AUDIENCE, 1)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("column", "value"), [(Row.IS_PUBLISHED, 0), (Row.PUBLISH_UNTIL, START), (Row.AUDIENCE, 1)]
+)
 def test_hidden_vacancy_is_rejected_unless_it_changed_meanwhile(
     snapshot: Snapshot, column: Row, value: float
 ) -> None:

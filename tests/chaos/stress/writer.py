@@ -62,7 +62,8 @@ class Writer:
             "names": [self.name],
             "imports": [self.import_many],
             "maintenance": [self.merge]
-            + [self.balance, self.balance, self.balance, mark_expired, self.rebuild] * is_maintained(),
+            + [self.balance, self.balance, self.balance, mark_expired, self.rebuild]
+            * is_maintained(),
         }[self.kind]
         while not self.shared.ended.is_set():
             if not self.shared.going.is_set():
@@ -75,11 +76,14 @@ class Writer:
 
     @contextmanager
     def changing(self, *tables: Any, places: list[int], begun: int | None = None) -> Iterator[Any]:
-        """Run a transaction that changes `places` of `tables`. Yields a dict for each table, to be filled
-        with the new values of columns, by place. `begun`: the column of the first table that counts changes.
+        """Run a transaction that changes `places` of `tables`. Yields a dict for each table, to be
+        filled with the new values of columns, by place. `begun`: the column of the first table that
+        counts changes.
 
         Some transactions stay open for a second, some are rolled back."""
-        becomes: list[dict[int, dict[int, float]]] = [{place: {} for place in places} for _ in tables]
+        becomes: list[dict[int, dict[int, float]]] = [
+            {place: {} for place in places} for _ in tables
+        ]
         is_long, is_rolled_back = self.random.random() < self.long, self.random.random() < 0.1
         self.suffix = " NEVER" if is_rolled_back else ""
         self.mark(tables, places)
@@ -142,19 +146,27 @@ class Writer:
                 "publish_from": datetime_at(begins),
                 "publish_until": datetime_at(ends) if ends < inf else None,
                 "status": "published",
-            }, {Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: ends, Row.IS_PUBLISHED: 1}  # fmt: skip
+            }, {Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: ends, Row.IS_PUBLISHED: 1}
 
         if not get(table, place, Row.IS_PUBLISHED):
             begins, ends = choose(
                 [(-each, inf) for each in (0, 0.001, 3, 90_000, 900_000)]
-                + [(each, inf) for each in (0.3, 1, 2)] * 2 + [(1, 1.5), (1, 3)] * 3
-            )  # fmt: skip
+                + [(each, inf) for each in (0.3, 1, 2)] * 2
+                + [(1, 1.5), (1, 3)] * 3
+            )
             return dates(now + begins, now + ends)
-        brand, head, form = choose(range(state.BRANDS)), choose(range(state.RECRUITERS)), choose(range(3))
+        brand, head, form = (
+            choose(range(state.BRANDS)),
+            choose(range(state.RECRUITERS)),
+            choose(range(3)),
+        )
         audience, hot = choose([0, 0, 0, 1, 2]), float(self.random.random() < 0.06)
         return choose(
             [
-                title, title, title, pay,
+                title,
+                title,
+                title,
+                pay,
                 ({"status": choose(["unpublished", "draft", "archived"])}, {Row.IS_PUBLISHED: 0}),
                 dates(now + choose([0.3, 1, 2]), inf),
                 dates(now - 5, now + choose([0.01, 1, 2])),
@@ -165,7 +177,7 @@ class Writer:
                 ({"head_recruiter_id": head + 1}, {Row.HEAD_RECRUITER: head}),
                 ({"form_id": form or None}, {Row.FORM: form}),
             ]
-        )  # fmt: skip
+        )
 
     def title(self, place: int, count: float) -> str:
         return f"V{place + 1} c{int(count)} word{place % 7}{self.suffix}"
@@ -203,23 +215,32 @@ class Writer:
                 becomes.update({place: {Row.IS_PUBLISHED: 0} for place in places})
             elif kind == "publish":
                 begins = round(now + self.random.choice([0, 0, 1]), 6)
-                rows.update(status="published", publish_from=datetime_at(begins), publish_until=None)
+                rows.update(
+                    status="published", publish_from=datetime_at(begins), publish_until=None
+                )
                 columns = {Row.IS_PUBLISHED: 1, Row.PUBLISH_FROM: begins, Row.PUBLISH_UNTIL: inf}
                 becomes.update(dict.fromkeys(places, columns))
             elif kind == "expire":
                 ends = round(now + self.random.choice([-400, -299, -1, 0.5, 1, 2]), 6)
-                rows.filter(publish_from__lt=datetime_at(ends)).update(publish_until=datetime_at(ends))
+                rows.filter(publish_from__lt=datetime_at(ends)).update(
+                    publish_until=datetime_at(ends)
+                )
                 started = [p for p in places if get(self.shared.rows, p, Row.PUBLISH_FROM) < ends]
                 becomes.update({place: {Row.PUBLISH_UNTIL: ends} for place in started})
             else:
                 rows.update(title=Concat(F("title"), Value(self.suffix)))
 
     def import_many(self) -> None:
-        """Replace many vacancies by others with the same ids: all expired, or published at one instant."""
+        """Replace many vacancies by others with the same ids:
+        all expired, or published at one instant.
+        """
         places = sorted(self.random.sample(self.own, min(25, len(self.own))))
         table, now, choose = self.shared.rows, time.time(), self.random.choice
         if choose([True, False]):
-            begins, ends = now - choose([1_000, 90_000, 900_000]), now - choose([0, 1, 299, 301, 390, 900])
+            begins, ends = (
+                now - choose([1_000, 90_000, 900_000]),
+                now - choose([0, 1, 299, 301, 390, 900]),
+            )
         else:
             begins, ends = now + choose([-400, -1, 0, 0.5, 2]), choose([inf, inf, now + 3])
         begins, ends = round(begins, 6), round(ends, 6) if ends < inf else inf
@@ -232,19 +253,31 @@ class Writer:
             Vacancy.objects.filter(pk__in=[place + 1 for place in places]).delete()
             Vacancy.objects.bulk_create(
                 Vacancy(
-                    pk=place + 1, title=self.title(place, get(table, place, Row.BEGUN)), brand_id=1,
-                    head_recruiter_id=1, status="published", audience=state.AUDIENCES[audience],
-                    is_hot=is_hot, **dates, description=f"<p>Text of word{place % 7}.</p>",
+                    pk=place + 1,
+                    title=self.title(place, get(table, place, Row.BEGUN)),
+                    brand_id=1,
+                    head_recruiter_id=1,
+                    status="published",
+                    audience=state.AUDIENCES[audience],
+                    is_hot=is_hot,
+                    **dates,
+                    description=f"<p>Text of word{place % 7}.</p>",
                 )
                 for place in places
-            )  # fmt: skip
-            becomes.update({
-                place: {
-                    Row.IS_PUBLISHED: 1, Row.AUDIENCE: audience, Row.IS_HOT: is_hot, Row.PUBLISH_FROM: begins,
-                    Row.PUBLISH_UNTIL: ends, Row.TITLE: get(table, place, Row.BEGUN),
+            )
+            becomes.update(
+                {
+                    place: {
+                        Row.IS_PUBLISHED: 1,
+                        Row.AUDIENCE: audience,
+                        Row.IS_HOT: is_hot,
+                        Row.PUBLISH_FROM: begins,
+                        Row.PUBLISH_UNTIL: ends,
+                        Row.TITLE: get(table, place, Row.BEGUN),
+                    }
+                    for place in places
                 }
-                for place in places
-            })  # fmt: skip
+            )
 
     def maintain(self, act: Callable[[], Any]) -> None:
         try:
@@ -259,8 +292,9 @@ class Writer:
         self.maintain(maintenance.balance)
 
     def merge(self) -> None:
-        """Merge the changes of the search index, now and then all vacancies. On SQLite, others cannot write
-        meanwhile."""
+        """Merge the changes of the search index, now and then all vacancies. On SQLite, others
+        cannot write meanwhile.
+        """
         time.sleep(self.random.uniform(0, 6))
         self.maintain(partial(merge, anew=self.random.random() < 0.1))
 
@@ -272,7 +306,10 @@ class Writer:
         """Delete a vacancy and create it again with the same id."""
         place = self.random.choice(self.own)
         rows, related = self.shared.rows, self.shared.related
-        with self.changing(rows, related, places=[place], begun=Row.BEGUN) as (becomes, related_becomes):
+        with self.changing(rows, related, places=[place], begun=Row.BEGUN) as (
+            becomes,
+            related_becomes,
+        ):
             vacancy = Vacancy.objects.get(pk=place + 1)
             vacancy.delete()
             count = get(rows, place, Row.BEGUN)
@@ -293,7 +330,9 @@ class Writer:
         table = self.shared.related
         place = self.random.choice(self.own)
         if self.random.random() < 0.5:
-            unpublished = [each for each in self.own if not get(self.shared.rows, each, Row.IS_PUBLISHED)]
+            unpublished = [
+                each for each in self.own if not get(self.shared.rows, each, Row.IS_PUBLISHED)
+            ]
             place = self.random.choice(unpublished or [place])
         pk = place + 1
         with self.changing(table, places=[place], begun=Related.BEGUN) as becomes:
@@ -307,17 +346,23 @@ class Writer:
                     )
                     becomes[place] = {Related.REGIONS: state.octal(chosen)}
                 case "order":
-                    links = list(VacancyOption.objects.filter(vacancy=pk).order_by("position", "pk"))
+                    links = list(
+                        VacancyOption.objects.filter(vacancy=pk).order_by("position", "pk")
+                    )
                     self.random.shuffle(links)
                     for n, link in enumerate(links):
                         link.position = n
                         link.save()
-                    becomes[place] = {Related.REGIONS: state.octal([link.option_id - 1 for link in links])}
+                    becomes[place] = {
+                        Related.REGIONS: state.octal([link.option_id - 1 for link in links])
+                    }
                 case "recruiters":
                     VacancyRecruiter.objects.filter(vacancy=pk).delete()
                     chosen = self.random.sample(range(state.RECRUITERS), self.random.randint(0, 2))
                     for n, recruiter in enumerate(chosen):
-                        VacancyRecruiter.objects.create(vacancy_id=pk, recruiter_id=recruiter + 1, position=n)
+                        VacancyRecruiter.objects.create(
+                            vacancy_id=pk, recruiter_id=recruiter + 1, position=n
+                        )
                     becomes[place] = {Related.RECRUITERS: state.octal(chosen)}
                 case "attachment":
                     count = get(table, place, Related.BEGUN)
@@ -358,4 +403,6 @@ class Writer:
                 address = state.address(number, count)
                 models.Brand.objects.filter(pk=number + 1).update(name=text, vacancy_url=address)
             else:
-                models.Recruiter.objects.filter(pk=place - state.RECRUITER_NAMES + 1).update(name=text)
+                models.Recruiter.objects.filter(pk=place - state.RECRUITER_NAMES + 1).update(
+                    name=text
+                )

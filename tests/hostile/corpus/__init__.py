@@ -1,8 +1,8 @@
 """The corpus: hostile requests, each with the statuses that are right for it.
 
-A request is the bytes that go over the wire, because HTTP clients would not send half of these. What holds
-for every response (no 5xx, problem documents below /v1 and /v0.1, nothing repeated, nothing leaked) is in
-tests/hostile/checker.py.
+A request is the bytes that go over the wire, because HTTP clients would not send half of these.
+What holds for every response (no 5xx, problem documents below /v1 and /v0.1, nothing repeated,
+nothing leaked) is in tests/hostile/checker.py.
 """
 
 from tests.hostile.content import Content

@@ -11,8 +11,8 @@ TOKEN = "/v1/auth/token"
 PAGE = "/v1/vacancies?page[size]=2&page[number]=2"
 
 CLOSED = 0  # the connection is closed without a response
-# The statuses for bytes that are not a valid request. 501 and 505 are right for transfer codings and versions
-# of HTTP that the server does not know.
+# The statuses for bytes that are not a valid request. 501 and 505 are right for transfer codings
+# and versions of HTTP that the server does not know.
 REFUSED = {CLOSED, 400, 404, 405, 408, 411, 412, 413, 414, 415, 417, 421, 431, 494, 501, 505}
 
 
@@ -57,7 +57,9 @@ def request(
     return b"\r\n".join(head) + b"\r\n\r\n" + (body or b"")
 
 
-def case(group: str, name: str, target: str, *headers: str | bytes, allowed: set[int], **how: Any) -> Case:
+def case(
+    group: str, name: str, target: str, *headers: str | bytes, allowed: set[int], **how: Any
+) -> Case:
     is_malformed, same_as = how.pop("is_malformed", False), how.pop("same_as", "")
     raw, path = request(target, *headers, **how), target.partition("?")[0]
     return Case(group, f"{group}: {name}", raw, frozenset(allowed), path, is_malformed, same_as)

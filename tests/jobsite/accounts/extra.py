@@ -1,4 +1,6 @@
-"""People, and an identity provider on loopback, for tests with SECOND_FACTOR and OIDC_ISSUER switched on."""
+"""People, and an identity provider on loopback, for tests with SECOND_FACTOR and OIDC_ISSUER
+switched on.
+"""
 
 import json
 import threading
@@ -32,7 +34,9 @@ def require_factor(settings):
 
 
 def enter(client, name="anna", then=ADMIN, password=PASSWORD):
-    return client.post(f"/account/login?next={then}", {"username": name, "password": password, "next": then})
+    return client.post(
+        f"/account/login?next={then}", {"username": name, "password": password, "next": then}
+    )
 
 
 def code(secret: str, step: int = 0) -> str:
@@ -96,8 +100,15 @@ class Provider(BaseHTTPRequestHandler):
 
     def do_POST(self):
         posted = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        digest = urlsafe_b64encode(sha256(posted["code_verifier"][0].encode()).digest()).decode().rstrip("=")
-        is_right = posted["client_secret"] == ["a secret"] and digest == self.requested["code_challenge"][0]
+        digest = (
+            urlsafe_b64encode(sha256(posted["code_verifier"][0].encode()).digest())
+            .decode()
+            .rstrip("=")
+        )
+        is_right = (
+            posted["client_secret"] == ["a secret"]
+            and digest == self.requested["code_challenge"][0]
+        )
         right = {"access_token": "t", "token_type": "Bearer", "id_token": self.id_token()}
         self.say(self.documents.get("/token", right if is_right else {"error": "invalid_grant"}))
 

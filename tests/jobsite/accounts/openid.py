@@ -30,11 +30,14 @@ def test_colleague_comes_in_by_a_verified_address_and_from_then_on_by_name(
 ):
     """The provider sees to its own second factor."""
     before = User.objects.values_list("password", "is_staff", "is_superuser").get()
-    arrived = come_from(client, identity_provider, **COLLEAGUE, name="Anna Peeters", phone_number="\0")
+    arrived = come_from(
+        client, identity_provider, **COLLEAGUE, name="Anna Peeters", phone_number="\0"
+    )
     assert arrived["Location"] == ADMIN
     assert is_in(client)
     kept = SocialAccount.objects.values_list("uid", "provider", "extra_data")
-    assert list(kept) == [(COLLEAGUE["sub"], "oidc", {})]  # nothing of the person but the identifier
+    # Nothing of the person but the identifier.
+    assert list(kept) == [(COLLEAGUE["sub"], "oidc", {})]
     assert User.objects.values_list("password", "is_staff", "is_superuser").get() == before
 
     User.objects.update(email="other@example.org")
@@ -69,10 +72,16 @@ def test_stranger_is_refused_and_no_account_is_made(client, anna, identity_provi
     ]
     for person in persons:
         refused = come_from(client, identity_provider, sub="1", **person)
-        assert (refused.status_code, "No account on this site" in refused.text) == (403, True), person
+        assert (refused.status_code, "No account on this site" in refused.text) == (403, True), (
+            person
+        )
         assert not is_in(client)
     settings.OIDC_EMAIL_DOMAINS = ["example.org"]
-    for email in ("anna@example.org.evil.example", "anna@evil.example", '"a@example.org"@evil.example'):
+    for email in (
+        "anna@example.org.evil.example",
+        "anna@evil.example",
+        '"a@example.org"@evil.example',
+    ):
         User.objects.filter(pk=anna.pk).update(email=email)
         assert come_from(client, identity_provider, sub="1", email=email).status_code == 403
     assert User.objects.count() == 4
@@ -87,7 +96,21 @@ def test_answer_that_nobody_asked_for_is_refused(client, anna, identity_provider
 
 
 def test_subject_is_a_text_of_up_to_255_characters(client, anna, identity_provider):
-    for subject in (None, "", [], ["1"], {}, 0, 7, True, "s" * 256, "s" * 5000, "é", "a\0b", "a\nb"):
+    for subject in (
+        None,
+        "",
+        [],
+        ["1"],
+        {},
+        0,
+        7,
+        True,
+        "s" * 256,
+        "s" * 5000,
+        "é",
+        "a\0b",
+        "a\nb",
+    ):
         answer = come_from(client, identity_provider, **COLLEAGUE | {"sub": subject})
         assert (answer.status_code, is_in(client)) == (403, False), subject
     assert not SocialAccount.objects.exists()
@@ -102,7 +125,9 @@ def test_subject_is_a_text_of_up_to_255_characters(client, anna, identity_provid
 
 
 @pytest.mark.parametrize("by", ["both", "the id_token", "userinfo"])
-def test_domain_counts_only_where_the_provider_states_nothing(anna, identity_provider, settings, by):
+def test_domain_counts_only_where_the_provider_states_nothing(
+    anna, identity_provider, settings, by
+):
     settings.OIDC_EMAIL_DOMAINS = ["Example.org"]
     for stated, is_let_in in (
         ({"email_verified": True}, True),
@@ -121,7 +146,9 @@ def test_domain_counts_only_where_the_provider_states_nothing(anna, identity_pro
             browser := Client(), identity_provider, **person | (stated if by == "both" else {})
         )
 
-        assert (answer.status_code, is_in(browser)) == ((302, True) if is_let_in else (403, False)), stated
+        assert (answer.status_code, is_in(browser)) == (
+            (302, True) if is_let_in else (403, False)
+        ), stated
 
 
 @pytest.mark.parametrize(
@@ -152,7 +179,10 @@ def test_parameters_of_the_link_do_not_reach_the_provider(client, anna, identity
     assert set(requested["scope"][0].split()) == {"openid", "profile", "email"}
     assert all(len(requested[name]) == 1 and requested[name] != plain[name] for name in random)
     for signed_in in (False, True):  # connecting needs one who is
-        assert come_from(client, identity_provider, f"{ADMIN}&{query}", **COLLEAGUE)["Location"] == ADMIN
+        assert (
+            come_from(client, identity_provider, f"{ADMIN}&{query}", **COLLEAGUE)["Location"]
+            == ADMIN
+        )
         assert is_in(client), signed_in
 
 
@@ -192,7 +222,9 @@ def test_document_of_another_type_or_size_is_no_failure(client, anna, identity_p
     assert not SocialAccount.objects.exists()
 
 
-def test_discovery_document_with_a_member_of_another_type_is_refused(client, identity_provider, caplog):
+def test_discovery_document_with_a_member_of_another_type_is_refused(
+    client, identity_provider, caplog
+):
     wrong = {
         "issuer": ["https://evil.example", None, ["x"]],
         "authorization_endpoint": [None, "javascript:alert(1)", ["x"], "http://["],
@@ -209,7 +241,9 @@ def test_discovery_document_with_a_member_of_another_type_is_refused(client, ide
 
 
 def test_provider_without_userinfo_is_asked_for_the_id_token_only(client, anna, identity_provider):
-    discovery = {name: value for name, value in extra.DISCOVERY.items() if name != "userinfo_endpoint"}
+    discovery = {
+        name: value for name, value in extra.DISCOVERY.items() if name != "userinfo_endpoint"
+    }
     identity_provider.documents = {WELL_KNOWN: discovery, "/userinfo": b"no"}
     assert come_from(client, identity_provider, **COLLEAGUE)["Location"] == ADMIN
     assert is_in(client)
@@ -262,7 +296,11 @@ LONG_AGO, SOON = 1_000_000_000, 3600
         ({}, {"headers": {"kid": "k2"}}, "names no key"),
         ({}, {"headers": {}}, "valid"),
         ({}, {"key": None, "algorithm": "none"}, "names no key"),
-        ({}, {"key": "a secret that is long enough to be one", "algorithm": "HS256"}, "names no key"),
+        (
+            {},
+            {"key": "a secret that is long enough to be one", "algorithm": "HS256"},
+            "names no key",
+        ),
         ({}, {"algorithm": "RS512"}, "names no key"),
     ],
 )
@@ -301,11 +339,16 @@ def test_sign_in_without_a_nonce_of_its_own_is_refused(client, anna, identity_pr
 
 
 def test_answer_without_an_id_token_or_its_key_is_refused(client, anna, identity_provider):
-    tokens = ({"access_token": "t", "id_token": each} for each in (None, "", 7, [], "x", "x.y.z", "[" * 50))
+    tokens = (
+        {"access_token": "t", "id_token": each}
+        for each in (None, "", 7, [], "x", "x.y.z", "[" * 50)
+    )
     symmetric = {"kid": "k1", "kty": "oct", "k": "AAAA"}
     keys = ([], 7, ["k1"], [{"kid": "k1"}], [symmetric], extra.key_set()["keys"] * 2)
     documents = (
-        [{"/token": each} for each in tokens] + [{"/keys": {"keys": each}} for each in keys] + [{"/keys": {}}]
+        [{"/token": each} for each in tokens]
+        + [{"/keys": {"keys": each}} for each in keys]
+        + [{"/keys": {}}]
     )
     for identity_provider.documents in documents:
         assert come_from(client, identity_provider, **COLLEAGUE).status_code == 403, (

@@ -51,19 +51,24 @@ def test_password_is_enough_without_a_factor_where_it_is_optional(client, anna):
 
     assert enter(client)["Location"] == ADMIN
     assert is_in(client)
-    for model in ("mfa/authenticator", "socialaccount/socialaccount", "account/emailaddress"):  # secrets
+    # Secrets.
+    for model in ("mfa/authenticator", "socialaccount/socialaccount", "account/emailaddress"):
         assert client.get(f"/admin/{model}/").status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)
 def test_whole_way_from_setting_up_to_signing_in_with_a_code(client, anna, required):
-    """Required: the workplace stays closed until a factor is there; then it asks for it at each sign-in."""
+    """Required: the workplace stays closed until a factor is there;
+    then it asks for it at each sign-in.
+    """
     assert enter(client)["Location"] == ADMIN
     assert client.get(ADMIN)["Location"] == "/account/factors"
     assert "The admin requires a second factor" in client.get("/account/factors").text
 
     page = client.get("/account/factors/app")
-    secret = re.search(r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text)
+    secret = re.search(
+        r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text
+    )
     secret = next(group for group in secret.groups() if group)
     assert "data:image/svg+xml;base64," in page.text
     wrong = client.post("/account/factors/app", {"code": "000000"})
@@ -158,7 +163,11 @@ def test_five_wrong_codes_in_a_row_end_the_session(client, anna):
     assert wrong_codes(client, 5, path) == [200] * 4 + [302]
     assert client.get("/account/")["Location"].startswith("/account/login")
 
-    other, path, right = Client(REMOTE_ADDR="203.0.113.9"), "/account/factors/code", {"code": code(secret, 1)}
+    other, path, right = (
+        Client(REMOTE_ADDR="203.0.113.9"),
+        "/account/factors/code",
+        {"code": code(secret, 1)},
+    )
     enter(other)
     assert wrong_codes(other, 5) == [200] * 4 + [302]
     assert other.post(path, right)["Location"] == "/account/login"
@@ -199,7 +208,9 @@ def test_who_knows_the_password_cannot_lock_the_owner_out(client, anna, time_mac
             enter(thief)
             wrong_codes(thief, 5)
 
-    assert client.post("/account/confirm", {"password": PASSWORD, "next": ADMIN})["Location"] == ADMIN
+    assert (
+        client.post("/account/confirm", {"password": PASSWORD, "next": ADMIN})["Location"] == ADMIN
+    )
     confirmed = client.post("/account/factors/confirm", {"code": code(secret, 1), "next": ADMIN})
     assert confirmed["Location"] == ADMIN
     again = Client()
@@ -217,7 +228,9 @@ def test_right_password_without_its_code_is_no_failed_sign_in(client, anna):
     assert not AccessAttempt.objects.exists()
 
     # A wrong password where it is confirmed counts.
-    statuses = [session.post("/account/confirm", {"password": "wrong"}).status_code for _ in range(10)]
+    statuses = [
+        session.post("/account/confirm", {"password": "wrong"}).status_code for _ in range(10)
+    ]
     assert statuses == [200] * 9 + [429]
     assert enter(Client()).status_code == 429
 
@@ -228,8 +241,12 @@ def test_factor_is_removed_only_after_it_was_confirmed(client, anna, kind, time_
     now = time.time()
     time_machine.move_to(now, tick=False)
     secret = with_app(anna)
-    passkey = Authenticator.objects.create(user=anna, type="webauthn", data={"name": "k", "credential": {}})
-    path = "/account/factors/app/remove" if kind == "app" else f"/account/passkeys/{passkey.pk}/remove"
+    passkey = Authenticator.objects.create(
+        user=anna, type="webauthn", data={"name": "k", "credential": {}}
+    )
+    path = (
+        "/account/factors/app/remove" if kind == "app" else f"/account/passkeys/{passkey.pk}/remove"
+    )
     enter(client)
     client.post("/account/factors/code", {"code": code(secret)})
     assert is_in(client)
@@ -241,7 +258,10 @@ def test_factor_is_removed_only_after_it_was_confirmed(client, anna, kind, time_
     assert client.post(path)["Location"] == f"{confirm}%2Faccount%2Ffactors"
     assert Authenticator.objects.count() == 3
 
-    assert client.post(requested["Location"], {"code": code(secret, 1), "next": path})["Location"] == path
+    assert (
+        client.post(requested["Location"], {"code": code(secret, 1), "next": path})["Location"]
+        == path
+    )
     time_machine.move_to(now + 301, tick=False)
     assert client.post(path)["Location"].startswith("/account/factors/confirm")
     client.post(requested["Location"], {"code": code(secret), "next": path})
@@ -259,19 +279,25 @@ def test_session_from_before_the_factor_is_asked_for_it(client, anna):
     requested = client.get("/admin/auth/user/")
 
     assert requested["Location"] == "/account/factors/confirm?next=%2Fadmin%2Fauth%2Fuser%2F"
-    confirmed = client.post(requested["Location"], {"code": code(secret), "next": "/admin/auth/user/"})
+    confirmed = client.post(
+        requested["Location"], {"code": code(secret), "next": "/admin/auth/user/"}
+    )
     assert confirmed["Location"] == "/admin/auth/user/"
     assert is_in(client)
 
 
 def test_password_alone_neither_shows_nor_changes_factors(client, anna):
-    """The session is older than the factor: its password would give away the codes, or the factor."""
+    """The session is older than the factor:
+    its password would give away the codes, or the factor.
+    """
     enter(client)
     secret = with_app(anna)
     factors = [f"/account/factors{end}" for end in ("", "/app", "/app/remove", *RECOVERY)]
     for path in (*factors, "/account/passkeys", "/account/passkeys/add"):
         assert client.get(path)["Location"].startswith("/account/factors/confirm?next="), path
-        assert client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors", path
+        assert (
+            client.post(path)["Location"] == "/account/factors/confirm?next=%2Faccount%2Ffactors"
+        ), path
     assert Authenticator.objects.count() == 2
 
     client.post("/account/factors/confirm", {"code": code(secret), "next": ADMIN})
@@ -308,7 +334,9 @@ def test_signing_in_leads_to_no_other_site(client, anna):
     assert answer["Location"].startswith("/")
 
 
-def test_sign_in_that_is_not_fresh_is_proved_again_before_factors_change(client, anna, time_machine):
+def test_sign_in_that_is_not_fresh_is_proved_again_before_factors_change(
+    client, anna, time_machine
+):
     now = time.time()
     time_machine.move_to(now, tick=False)
     enter(client)
@@ -328,12 +356,20 @@ def test_pages_look_like_the_site_and_speak_its_languages(client, anna):
     enter(client)
     # no script but those of files, and data
     inline = re.compile(r"<script(?![^>]*(src=|application/json))|\son\w+=|\sstyle=")
-    admin = {"nl": "het beheer", "fr": "l’administration", "de": "Zur Verwaltung", "en": "Go to the admin"}
+    admin = {
+        "nl": "het beheer",
+        "fr": "l’administration",
+        "de": "Zur Verwaltung",
+        "en": "Go to the admin",
+    }
     for language, words in admin.items():
         for path in ("factors", "factors/app", "passkeys", "passkeys/add"):
             page = client.get(f"/account/{path}", headers={"Accept-Language": language})
             expected = (f'<html lang="{language}">', "jobsite/account", words)
-            assert (page.status_code, [text for text in expected if text not in page.text]) == (200, []), path
+            assert (page.status_code, [text for text in expected if text not in page.text]) == (
+                200,
+                [],
+            ), path
             assert "no-store" in page["Cache-Control"]
             assert "'unsafe" not in page["Content-Security-Policy"]
             assert not inline.search(page.text), path
@@ -349,7 +385,16 @@ def test_passkeys_are_offered(client, anna):
     enter(client)  # a password that waits for its code does not stand in the way
     client.get("/account/login")
     assert offered() != {}
-    strange = ("", "x", "[]", "7", '{"id": "x"}', '{"response": {"userHandle": "MQ"}}', "{}", "[" * 100_000)
+    strange = (
+        "",
+        "x",
+        "[]",
+        "7",
+        '{"id": "x"}',
+        '{"response": {"userHandle": "MQ"}}',
+        "{}",
+        "[" * 100_000,
+    )
     for credential in strange:
         refused = client.post("/account/passkeys/login", {"credential": credential})
         assert (refused.status_code in (200, 302), is_in(client)) == (True, False)
@@ -357,9 +402,15 @@ def test_passkeys_are_offered(client, anna):
 
 SITE, FRAMED = "https://testserver", " in a frame of another site"
 STRANGE = (
-    "https://sub.testserver", "https://testserver:8443", "http://testserver", "https://testserver.example",
-    "https://testserver/", "null", "", SITE + FRAMED,
-)  # fmt: skip
+    "https://sub.testserver",
+    "https://testserver:8443",
+    "http://testserver",
+    "https://testserver.example",
+    "https://testserver/",
+    "null",
+    "",
+    SITE + FRAMED,
+)
 
 
 class Phone:
@@ -373,13 +424,20 @@ class Phone:
         challenge = websafe_decode(client.session["mfa.webauthn.state"]["challenge"])
         is_framed = origin.endswith(FRAMED)
         origin = origin.removesuffix(FRAMED)
-        self.data = webauthn.CollectedClientData.create(kind, challenge, origin, cross_origin=is_framed)
-        name, response = websafe_encode(self.id), {"clientDataJSON": websafe_encode(self.data)} | response
+        self.data = webauthn.CollectedClientData.create(
+            kind, challenge, origin, cross_origin=is_framed
+        )
+        name, response = (
+            websafe_encode(self.id),
+            {"clientDataJSON": websafe_encode(self.data)} | response,
+        )
         known = {"type": "public-key", "clientExtensionResults": {"credProps": {"rk": True}}}
         return json.dumps(known | {"id": name, "rawId": name, "response": response})
 
     def about(self, flags, *credential):
-        return webauthn.AuthenticatorData.create(sha256(b"testserver").digest(), flags, 0, *credential)
+        return webauthn.AuthenticatorData.create(
+            sha256(b"testserver").digest(), flags, 0, *credential
+        )
 
     def registered(self, client, origin):
         public = ES256.from_cryptography_key(self.key.public_key())
@@ -402,21 +460,29 @@ class Phone:
 
 @pytest.mark.parametrize("is_lax", [False, True])
 def test_passkey_is_good_on_pages_of_this_origin_only(client, anna, settings, is_lax):
-    """Whatever a browser lets pages of a subdomain or of another port do; in development too (`is_lax`)."""
+    """Whatever a browser lets pages of a subdomain or of another port do;
+    in development too (`is_lax`).
+    """
     settings.PUBLIC_BASE_URL, settings.MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = SITE, is_lax
     phone = Phone()
     enter(client)
 
     for origin in (*STRANGE, SITE):
         client.get("/account/passkeys/add")
-        posted = {"name": "phone", "credential": phone.registered(client, origin), "passwordless": "on"}
+        posted = {
+            "name": "phone",
+            "credential": phone.registered(client, origin),
+            "passwordless": "on",
+        }
         added = client.post("/account/passkeys/add", posted)
         assert (added.status_code, Authenticator.objects.filter(type="webauthn").count()) == (
             (302, 1) if origin == SITE else (200, 0)
         ), origin
 
     for origin in (*STRANGE, SITE):
-        browser = Client(headers={"Host": f"testserver:{urlsplit(origin).port}"} if "8443" in origin else {})
+        browser = Client(
+            headers={"Host": f"testserver:{urlsplit(origin).port}"} if "8443" in origin else {}
+        )
         browser.get("/account/passkeys/login", headers={"Accept": "application/json"})
         browser.post("/account/passkeys/login", {"credential": phone.signed(browser, origin, anna)})
         assert is_in(browser) == (origin == SITE), origin

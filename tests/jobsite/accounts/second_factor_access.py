@@ -1,4 +1,5 @@
-"""What sessions and tokens may do before and after the second factor, where the extra is switched on.
+"""What sessions and tokens may do before and after the second factor, where the extra is switched
+on.
 
 tests/jobsite/accounts/test_second_factor.py runs this file in a process of its own: which apps are
 installed is decided when the settings are read.
@@ -31,14 +32,19 @@ INTERNAL = ("/v0.1/vacancies/internal", "/v1/vacancies/hot/internal")
 
 
 @pytest.mark.parametrize("mode", ["optional", "required"])
-def test_factor_opens_internal_lists_and_files_and_the_password_alone_does_not(client, anna, settings, mode):
+def test_factor_opens_internal_lists_and_files_and_the_password_alone_does_not(
+    client, anna, settings, mode
+):
     settings.SECOND_FACTOR, settings.INTERNAL_ACCESS = mode, "authenticated"
     draft, internal = with_files(status="draft"), with_files(audience="internal", is_hot=True)
     single = f"/v1/vacancies/{internal.pk}"
     files = [f"/media/{name}" for each in (draft, internal) for name in files_of(each)]
 
     def statuses(client, **extra):
-        return [status(client, address, **extra) for address in (*INTERNAL, single, f"{single}/form", *files)]
+        return [
+            status(client, address, **extra)
+            for address in (*INTERNAL, single, f"{single}/form", *files)
+        ]
 
     enter(client)
     if mode == "optional":
@@ -57,7 +63,9 @@ def test_factor_opens_internal_lists_and_files_and_the_password_alone_does_not(c
     assert token == [200, 200, 200, 200, 404, 404, 200, 200]
 
 
-def test_staff_without_a_factor_are_outsiders_where_it_is_required(client, anna, required, settings):
+def test_staff_without_a_factor_are_outsiders_where_it_is_required(
+    client, anna, required, settings
+):
     settings.INTERNAL_ACCESS = "authenticated"
     insider = make_insider()  # is not staff, and has no factor
     insider.set_password(PASSWORD)
@@ -89,7 +97,9 @@ def opens(client):
 def test_session_key_changes_when_an_app_is_set_up(client, anna, required):
     enter(client)
     page = client.get("/account/factors/app")
-    secret = re.search(r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text)
+    secret = re.search(
+        r'id="authenticator_secret"[^>]*value="(\w+)"|value="([A-Z2-7]{16,})"', page.text
+    )
     thief = copy(client)
 
     client.post("/account/factors/app", {"code": code(next(filter(None, secret.groups())))})
@@ -98,7 +108,9 @@ def test_session_key_changes_when_an_app_is_set_up(client, anna, required):
     assert not Session.objects.filter(pk=thief.cookies["sessionid"].value).exists()
 
 
-def test_session_key_changes_when_the_password_or_the_factor_is_confirmed(client, anna, time_machine):
+def test_session_key_changes_when_the_password_or_the_factor_is_confirmed(
+    client, anna, time_machine
+):
     """A confirmed password lets factors be changed."""
     enter(client)
     time_machine.move_to(time.time() + 301)
@@ -158,7 +170,10 @@ def test_account_that_is_gone_has_no_sign_in_that_waits(anna):
         enter(client := Client())
         assert client.get("/account/factors/code").status_code == 200
         end()
-        assert client.post("/account/factors/code", {"code": code(secret)})["Location"] == "/account/login"
+        assert (
+            client.post("/account/factors/code", {"code": code(secret)})["Location"]
+            == "/account/login"
+        )
 
 
 def test_password_alone_gives_no_token_to_who_has_a_factor(client, anna, settings):
@@ -172,11 +187,15 @@ def test_password_alone_gives_no_token_to_who_has_a_factor(client, anna, setting
     refused = extra.request_token(client, "anna")
 
     assert refused.status_code == 401
-    assert refused.json()["detail"] == "This account needs a second factor: a password is not enough."
+    assert (
+        refused.json()["detail"] == "This account needs a second factor: a password is not enough."
+    )
     assert client.get(MINE, headers=bearer(make_token(anna))).status_code == 200  # by issue_token
 
 
-def test_command_takes_factors_and_identities_away(client, anna, identity_provider, required, capsys):
+def test_command_takes_factors_and_identities_away(
+    client, anna, identity_provider, required, capsys
+):
     come_from(Client(), identity_provider, **COLLEAGUE)
     with_app(anna)
     secret = with_app(bob := User.objects.create_user("bob", password=PASSWORD, is_staff=True))

@@ -65,7 +65,9 @@ def ask_for_reset(client, email="mia@example.org", **options):
 def test_pages_use_the_language_of_the_browser_and_are_never_cached(client):
     for language, headings in HEADINGS.items():
         for path, expected in zip(("login", "reset"), headings, strict=True):
-            page = client.get(f"/account/{path}", headers={"Accept-Language": f"ja, {language};q=0.5"})
+            page = client.get(
+                f"/account/{path}", headers={"Accept-Language": f"ja, {language};q=0.5"}
+            )
             assert (heading(page), page["Content-Language"]) == (expected, language)
             assert f'<html lang="{language}">' in page.text
     for path in ("", "login", "password", "reset", "reset/sent", "reset/x/y"):
@@ -130,7 +132,9 @@ def test_reset_does_not_reveal_whether_an_account_exists(client, mia, monkeypatc
     jan = User.objects.create_user("jan", "jan@example.org")  # imported: without a password
     User.objects.create_user("boss", "boss@example.org", is_staff=True)
     for name, is_staff in (("gone", False), ("an", True)):
-        User.objects.create_user(name, f"{name}@example.org", PASSWORD, is_active=False, is_staff=is_staff)
+        User.objects.create_user(
+            name, f"{name}@example.org", PASSWORD, is_active=False, is_staff=is_staff
+        )
     names = ("mia", "nobody", "gone", "an", "boss", "jan")
 
     answers = [ask_for_reset(client, f"{name}@example.org") for name in names]
@@ -150,17 +154,23 @@ def test_reset_does_not_reveal_whether_an_account_exists(client, mia, monkeypatc
 
 
 def test_reset_mails_to_one_account_are_limited(client, mia, at, time_machine, settings):
-    """Three an hour by default, whatever the address of the client; other accounts are not affected."""
+    """Three an hour by default, whatever the address of the client;
+    other accounts are not affected.
+    """
     User.objects.create_user("bob", "bob@example.org", PASSWORD)
 
     def ask(email, number):
         return ask_for_reset(client, email, REMOTE_ADDR=f"203.0.113.{number}")
 
-    answers = {(a.status_code, a["Location"]) for a in (ask("mia@example.org", n) for n in range(5))}
+    answers = {
+        (a.status_code, a["Location"]) for a in (ask("mia@example.org", n) for n in range(5))
+    }
     assert answers == {(302, "/account/reset/sent")}
     ask("MIA@example.org", 6)
     ask("bob@example.org", 6)
-    assert [message.to[0] for message in mail.outbox] == ["mia@example.org"] * 3 + ["bob@example.org"]
+    assert [message.to[0] for message in mail.outbox] == ["mia@example.org"] * 3 + [
+        "bob@example.org"
+    ]
     assert choose(client, link(mail.outbox[0]))["Location"] == "/account/login"  # they still work
 
     time_machine.move_to(at + timedelta(hours=1), tick=False)

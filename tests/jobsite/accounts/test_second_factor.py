@@ -20,7 +20,11 @@ def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
     ours = ("DATABASE", "REPLICA", "PYTEST")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=inherited | variables, capture_output=True, text=True
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=inherited | variables,
+        capture_output=True,
+        text=True,
     )
 
 
@@ -76,7 +80,9 @@ def test_each_can_be_enabled_alone(tmp_path, variables, offered):
     assert f"(302, '/admin/login/?next=/admin/') {offered}" in run.stdout
 
 
-@pytest.mark.parametrize("variables", [{"SECOND_FACTOR": "optional"}, {"OIDC_ISSUER": "https://id.example"}])
+@pytest.mark.parametrize(
+    "variables", [{"SECOND_FACTOR": "optional"}, {"OIDC_ISSUER": "https://id.example"}]
+)
 def test_missing_extra_is_an_error(variables):
     """An import finder hides the package."""
     script = (

@@ -13,7 +13,20 @@ def parsed(chart):
 
 
 def test_charts_are_well_formed_and_have_neither_style_nor_script():
-    tags = {"svg", "g", "path", "polyline", "polygon", "circle", "line", "rect", "text", "title", "ul", "li"}
+    tags = {
+        "svg",
+        "g",
+        "path",
+        "polyline",
+        "polygon",
+        "circle",
+        "line",
+        "rect",
+        "text",
+        "title",
+        "ul",
+        "li",
+    }
     for chart in (
         sparkline([1, 2, 0]),
         line_chart(["1 Mar", NAME], [Series(NAME, [3, 1_000_000])]),

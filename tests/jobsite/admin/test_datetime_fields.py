@@ -25,11 +25,13 @@ pytestmark = pytest.mark.django_db
 FIRST = datetime(2026, 10, 25, 0, 30, 15, 123456, tzinfo=UTC)
 SECOND = FIRST + timedelta(hours=1)
 AMBIGUOUS = (
-    "25 Oct 2026 at 02:30 is ambiguous in the time zone Europe/Brussels: the clocks are put back and show "
+    "25 Oct 2026 at 02:30 is ambiguous in the time zone Europe/Brussels: the clocks are put back "
+    "and show "
     "this time twice. Choose which of the two you mean."
 )
 MISSING = (
-    "29 Mar 2026 at 02:30 does not exist in the time zone Europe/Brussels: the clocks are put forward and "
+    "29 Mar 2026 at 02:30 does not exist in the time zone Europe/Brussels: the clocks are put "
+    "forward and "
     "skip this time. Choose another time, for instance 01:30 or 03:30."
 )
 LEGEND = "The clocks show 02:30 twice on this day:"
@@ -58,7 +60,8 @@ def test_field_reads_local_times() -> None:
     for value, expected in (
         (["2026-10-25", "02:30:15", "0"], FIRST.replace(microsecond=0)),
         (["2026-10-25", "02:30:15", "1"], SECOND.replace(microsecond=0)),
-        (["2026-10-25", "03:30", "0"], datetime(2026, 10, 25, 2, 30, tzinfo=UTC)),  # left over from 02:30
+        # Left over from 02:30.
+        (["2026-10-25", "03:30", "0"], datetime(2026, 10, 25, 2, 30, tzinfo=UTC)),
         (["2026-10-25", "01:59:59", ""], datetime(2026, 10, 24, 23, 59, 59, tzinfo=UTC)),
         (["2026-07-01", "02:30", "1"], datetime(2026, 7, 1, 0, 30, tzinfo=UTC)),
         (["2026-03-29", "03:00", ""], datetime(2026, 3, 29, 1, 0, tzinfo=UTC)),
@@ -85,17 +88,22 @@ def test_every_datetime_field_of_the_admin_is_a_zoned_datetime_field(rf: Any) ->
     request: HttpRequest = rf.get("/")
     request.user = User.objects.create_superuser("root")  # type: ignore[assignment]
     pages = [(label, page) for label, page in admin.site._registry.items()]
-    pages += [(label, inline) for label, page in pages for inline in page.get_inline_instances(request)]
+    pages += [
+        (label, inline) for label, page in pages for inline in page.get_inline_instances(request)
+    ]
     seen = {}
     for label, each in pages:
         for field in each.model._meta.get_fields():
             if isinstance(field, models.DateTimeField) and field.editable:
-                seen[f"{label._meta.label}: {field}"] = type(each.formfield_for_dbfield(field, request))
+                seen[f"{label._meta.label}: {field}"] = type(
+                    each.formfield_for_dbfield(field, request)
+                )
 
     assert seen == dict.fromkeys(seen, ZonedDateTimeField)
     assert seen.keys() >= {
-        "applications.Application: applications.HistoryEntry.planned_at", "auth.User: auth.User.date_joined",
-    }  # fmt: skip
+        "applications.Application: applications.HistoryEntry.planned_at",
+        "auth.User: auth.User.date_joined",
+    }
 
 
 @pytest.mark.slow("opens several pages of the admin")
@@ -167,7 +175,10 @@ def test_publishing_on_a_repeated_time_asks_which(anna: Client, time_machine: An
     time_machine.move_to(datetime(2026, 10, 1, tzinfo=UTC), tick=False)
     vacancy = make_vacancy(status="draft", publish_from=None)
     anna.force_login(User.objects.get(username="anna"))
-    url, ambiguous = f"/admin/vacancies/vacancy/{vacancy.pk}/schedule/", typed("2026-10-25", "02:30")
+    url, ambiguous = (
+        f"/admin/vacancies/vacancy/{vacancy.pk}/schedule/",
+        typed("2026-10-25", "02:30"),
+    )
 
     refused = anna.post(url, ambiguous)
     assert refused.context["form"].errors == {"publish_from": [AMBIGUOUS]}

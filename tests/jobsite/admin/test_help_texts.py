@@ -1,4 +1,6 @@
-"""Help texts are escaped on the pages of the admin and of accounts, although the theme prints them as is."""
+"""Help texts are escaped on the pages of the admin and of accounts, although the theme prints them
+as is.
+"""
 
 from typing import Any
 
@@ -37,5 +39,6 @@ def test_vacancy_shows_the_name_of_its_form_as_text(admin_client: Client, filter
 
     assertContains(page, f"Applicants currently get “{ESCAPED}”.")
     assertNotContains(page, "<i x-data")
-    for url in ("/account/password", "/admin/auth/user/add/?account"):  # rules for passwords are still a list
+    # Rules for passwords are still a list.
+    for url in ("/account/password", "/admin/auth/user/add/?account"):
         assertContains(admin_client.get(url), "<ul><li>")

@@ -1,5 +1,6 @@
-"""No list of the admin accepts a regular expression as a filter: SQLite runs it in the server's process,
-without a time limit, and eight of them stop a service."""
+"""No list of the admin accepts a regular expression as a filter: SQLite runs it in the server's
+process, without a time limit, and eight of them stop a service.
+"""
 
 from collections.abc import Iterator
 
@@ -36,12 +37,17 @@ def test_no_list_allows_regular_expressions() -> None:
     assert checked > 500
 
 
-def test_lists_take_what_their_filters_ask_for_and_refuse_other_lookups(admin_client: Client) -> None:
+def test_lists_take_what_their_filters_ask_for_and_refuse_other_lookups(
+    admin_client: Client,
+) -> None:
     taken = ("is_active__exact=1", "kind=all", "kind=x", "role=1", "role=x", "brand=1", "q=a%00b")
     refused = (
-        "password__startswith=p", "email__contains=a", "groups__name__regex=a", "groups__id__exact=1",
+        "password__startswith=p",
+        "email__contains=a",
+        "groups__name__regex=a",
+        "groups__id__exact=1",
         "last_login__year=99999",
-    )  # fmt: skip
+    )
     statuses = dict.fromkeys((f"auth/user/?{query}" for query in taken), 200)
     statuses |= dict.fromkeys((f"auth/user/?{query}" for query in refused), 400)
     statuses |= {

@@ -25,12 +25,14 @@ from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
 
-# The permissions per model and role: view, add, change, delete. Not derived from `jobsite.accounts.roles`.
+# The permissions per model and role: view, add, change, delete. Not derived from
+# `jobsite.accounts.roles`.
 R, P, E, V, A, D = "Recruiter", "Approver", "Editor", "Filter manager", "Auditor", "Administrator"
 B = "Brand administrator"
 MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
-    "vacancies.vacancytemplate": {R: "vcd", E: "vcd", A: "v", D: "vcd"},  # added on the page of a vacancy
+    # Added on the page of a vacancy.
+    "vacancies.vacancytemplate": {R: "vcd", E: "vcd", A: "v", D: "vcd"},
     "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},
     "vacancies.brandlink": {E: "vacd", A: "v", D: "vacd"},
     "vacancies.recruiter": {R: "vac", E: "vacd", A: "v", D: "vacd"},
@@ -68,74 +70,124 @@ for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the page
 NEITHER = ""
 # The permissions for GET and POST of each page; NEITHER for an unsupported method.
 ASKS = {
-    "list": "vd", "add": "aa", "change": "vc", "history": "vv", "delete": "dd",
+    "list": "vd",
+    "add": "aa",
+    "change": "vc",
+    "history": "vv",
+    "delete": "dd",
     "auth.user password": (NEITHER, NEITHER),  # for superusers
-    "auth.user invitations/send-again": (NEITHER, "a"), "auth.user invitations/withdraw": (NEITHER, "a"),
+    "auth.user invitations/send-again": (NEITHER, "a"),
+    "auth.user invitations/withdraw": (NEITHER, "a"),
     "forms_structure.form change": "vv",
-    "forms_structure.form save": (NEITHER, "c"), "forms_structure.form check": (NEITHER, "v"),
-    "forms_structure.form copy": (NEITHER, "a"), "forms_structure.form extend": (NEITHER, "a"),
-    "forms_structure.form sections": "vv", "forms_structure.form export": "vv",
+    "forms_structure.form save": (NEITHER, "c"),
+    "forms_structure.form check": (NEITHER, "v"),
+    "forms_structure.form copy": (NEITHER, "a"),
+    "forms_structure.form extend": (NEITHER, "a"),
+    "forms_structure.form sections": "vv",
+    "forms_structure.form export": "vv",
     "forms_structure.form restore": (NEITHER, "c"),
     "applications.application board": "vv",
     "applications.application move": (NEITHER, "c"),
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
     "applications.application emails": (NEITHER, "email a"),
-    "applications.application emails/cancel": ("email a", NEITHER),  # those that the same user queued
-    "applications.application emails/others": (NEITHER, NEITHER),  # of a vacancy; see test_filling.py
+    # Those that the same user queued.
+    "applications.application emails/cancel": ("email a", NEITHER),
+    # Of a vacancy; see test_filling.py.
+    "applications.application emails/others": (NEITHER, NEITHER),
     "applications.application cancel-email": (NEITHER, NEITHER),  # one that waits
     "applications.application erase": ("person d", "person d"),
-    "applications.application files": ("v", NEITHER), "applications.application files/shown": ("v", NEITHER),
+    "applications.application files": ("v", NEITHER),
+    "applications.application files/shown": ("v", NEITHER),
     "applications.application viewer": ("v", NEITHER),
     "applications.application note": (NEITHER, "note a"),
     "applications.application delete-note": (NEITHER, NEITHER),  # for its author only
     "applications.application email": ("email a", "email a"),
-    "applications.application contact": "cc", "applications.application informed": (NEITHER, "c"),
+    "applications.application contact": "cc",
+    "applications.application informed": (NEITHER, "c"),
     "applications.application interview": "cc",
     "applications.application cancel-interview": (NEITHER, NEITHER),  # of the parameter `entry`
     "applications.application reply-interview": (NEITHER, NEITHER),  # for who takes part
-    "applications.application owner": (NEITHER, "c"), "applications.application tag": (NEITHER, "c"),
+    "applications.application owner": (NEITHER, "c"),
+    "applications.application tag": (NEITHER, "c"),
     "applications.application choose-times": (NEITHER, "c"),
     "applications.application withdraw-offer": (NEITHER, NEITHER),  # of an application that has one
-    "applications.application undo": (NEITHER, "c"), "applications.application unread": (NEITHER, "c"),
+    "applications.application undo": (NEITHER, "c"),
+    "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
-    "applications.application rate": (NEITHER, "c"), "applications.application read": (NEITHER, "c"),
-    "applications.application review": "vv", "applications.application views/add": (NEITHER, "v"),
+    "applications.application rate": (NEITHER, "c"),
+    "applications.application read": (NEITHER, "c"),
+    "applications.application review": "vv",
+    "applications.application views/add": (NEITHER, "v"),
     "applications.application views/delete": (NEITHER, NEITHER),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.brand emails": "vc",
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
-    "vacancies.vacancy preview": "vv", "vacancies.vacancy application-form": "vv",
+    "vacancies.vacancy preview": "vv",
+    "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy reports": ("v", NEITHER),
     "vacancies.vacancy internal": ("requisition v", "requisition c"),
-    "vacancies.vacancy review": (NEITHER, "c"), "vacancies.vacancy deleted": "vv",
-    "vacancies.vacancy autosave": (NEITHER, "c"), "vacancies.vacancy discard": (NEITHER, "c"),
-    "vacancies.vacancy export-csv": "vv", "vacancies.vacancy export-xlsx": "vv",
-    "vacancies.vacancy import": "cc", "vacancies.vacancy import-template": "cc",
-    "vacancies.vacancy versions": "cc", "vacancies.vacancy duplicate": "aa",
+    "vacancies.vacancy review": (NEITHER, "c"),
+    "vacancies.vacancy deleted": "vv",
+    "vacancies.vacancy autosave": (NEITHER, "c"),
+    "vacancies.vacancy discard": (NEITHER, "c"),
+    "vacancies.vacancy export-csv": "vv",
+    "vacancies.vacancy export-xlsx": "vv",
+    "vacancies.vacancy import": "cc",
+    "vacancies.vacancy import-template": "cc",
+    "vacancies.vacancy versions": "cc",
+    "vacancies.vacancy duplicate": "aa",
     "vacancies.vacancy approval": "vc",  # POST withdraws the request
     "vacancies.vacancy submit": "cc",
     "vacancies.vacancy template": ("template a", "template a"),
-    "vacancies.vacancy list-preference": (NEITHER, "v"), "vacancies.vacancy views/add": "vv",
+    "vacancies.vacancy list-preference": (NEITHER, "v"),
+    "vacancies.vacancy views/add": "vv",
     "vacancies.vacancy views": (NEITHER, NEITHER),  # for its owner only
     "vacancies.vacancy views/delete": (NEITHER, NEITHER),
-    "vacancies.vacancy publish": "cc", "vacancies.vacancy schedule": "cc",
-    "vacancies.vacancy unpublish": "cc", "vacancies.vacancy extend": "cc", "vacancies.vacancy archive": "cc",
-    "vacancies.vacancy feature": "cc", "vacancies.vacancy unfeature": "cc",
-    **{f"vacancies.vacancy bulk/{name}": (NEITHER, "c") for name in
-       ("publish", "schedule", "submit", "unpublish", "extend", "archive", "feature", "unfeature")},
-    "vacancies.vacancy bulk/duplicate": (NEITHER, "a"), "vacancies.vacancy bulk/delete": (NEITHER, "d"),
+    "vacancies.vacancy publish": "cc",
+    "vacancies.vacancy schedule": "cc",
+    "vacancies.vacancy unpublish": "cc",
+    "vacancies.vacancy extend": "cc",
+    "vacancies.vacancy archive": "cc",
+    "vacancies.vacancy feature": "cc",
+    "vacancies.vacancy unfeature": "cc",
+    **{
+        f"vacancies.vacancy bulk/{name}": (NEITHER, "c")
+        for name in (
+            "publish",
+            "schedule",
+            "submit",
+            "unpublish",
+            "extend",
+            "archive",
+            "feature",
+            "unfeature",
+        )
+    },
+    "vacancies.vacancy bulk/duplicate": (NEITHER, "a"),
+    "vacancies.vacancy bulk/delete": (NEITHER, "d"),
     "vacancies.vacancy undo": (NEITHER, NEITHER),  # for the user who did it; see test_undo.py
-}  # fmt: skip
+}
 CHANGES_NOTHING = {
-    "history", "check", "sections", "export", "review", "preview", "application-form", "deleted", "board",
-    "export-csv", "export-xlsx", "import-template",
-    "import", "emails",  # ask for a confirmation first
+    "history",
+    "check",
+    "sections",
+    "export",
+    "review",
+    "preview",
+    "application-form",
+    "deleted",
+    "board",
+    "export-csv",
+    "export-xlsx",
+    "import-template",
+    "import",
+    "emails",  # ask for a confirmation first
     "contact",  # of an applicant with an account
     "read",  # the row is read already
-}  # fmt: skip
+}
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
 
 
@@ -159,7 +211,9 @@ def target(world: Any, route: str) -> Any:
         return world.own.waiting.pk if kind == "approval" else world.own.strict.pk
     if model == "vacancies.vacancy":
         action = kind.rpartition("/")[2]
-        name = {"unpublish": "shown", "extend": "shown", "unfeature": "archived"}.get(action, "draft")
+        name = {"unpublish": "shown", "extend": "shown", "unfeature": "archived"}.get(
+            action, "draft"
+        )
         return getattr(world.own, name).pk
     return world.invitation.pk if kind.startswith("invitations/") else world.spare[model].pk
 
@@ -208,7 +262,9 @@ NO_PERMISSION = pytest.param(V, "applications.application", marks=pytest.mark.sm
 @pytest.mark.slow("opens every page of the admin")
 @pytest.mark.parametrize(("role", "model"), [*CASES, NO_PERMISSION])
 def test_role_has_exactly_its_permissions(world, role, model):
-    """By requests, as somebody who may write, somebody who may only read, and somebody who may do neither."""
+    """By requests, as somebody who may write, somebody who may only read, and somebody who may do
+    neither.
+    """
     everything, wrong = stored(), []
     for route in (route for route in PAGES if kind_of(route)[0] == model):
         kind = kind_of(route)[1]
@@ -220,7 +276,9 @@ def test_role_has_exactly_its_permissions(world, role, model):
                 # a new session: rolling back a password change ends the session
                 response = answers(signed_in(world, role), world, route, method)
                 changed = method == "post" and bool(executed) and stored() != everything
-            reported = [str(message) for message in response.wsgi_request._messages._queued_messages]
+            reported = [
+                str(message) for message in response.wsgi_request._messages._queued_messages
+            ]
             # an action without permission is not offered, on a visible page
             shows = "v" in MAY[model].get(role, "") if kind == "list" else may
             is_reading = kind in CHANGES_NOTHING or (model, kind) in (
@@ -232,7 +290,9 @@ def test_role_has_exactly_its_permissions(world, role, model):
                 or (shows and response.status_code not in (200, 302))
                 or changed != (method == "post" and may and not is_reading)
             ):
-                wrong.append(f"{method} {route}: {response.status_code}, {may=}, {changed=}, {reported}")
+                wrong.append(
+                    f"{method} {route}: {response.status_code}, {may=}, {changed=}, {reported}"
+                )
     assert wrong == []
     assert stored() == everything
 
@@ -248,7 +308,11 @@ def test_every_role_has_exactly_its_permissions(world):
             may = ""
             for verb in ("view", "add", "change", "delete"):
                 row = [] if verb == "add" else [world.spare[model]]
-                may += verb[0] if getattr(pages[model], f"has_{verb}_permission")(request, *row) else ""
+                may += (
+                    verb[0]
+                    if getattr(pages[model], f"has_{verb}_permission")(request, *row)
+                    else ""
+                )
             if may != "".join(letter for letter in "vacd" if letter in letters.get(role, "")):
                 wrong.append(f"{role}, {model}: {may}")
     assert wrong == []
@@ -260,7 +324,12 @@ def test_pages_of_the_site_change_nothing(world):
     for role in (D, R, A, "Nobody"):
         client = signed_in(world, role)
         for route in routes():
-            if not kind_of(route) and "<" not in route and "(" not in route and "logout" not in route:
+            if (
+                not kind_of(route)
+                and "<" not in route
+                and "(" not in route
+                and "logout" not in route
+            ):
                 assert client.get(f"/{route}").status_code < 500, (role, route)
                 posted = client.post(f"/{route}", {"s": "x", "language": "nl"})
                 assert posted.status_code < 500, (role, route)
@@ -294,9 +363,15 @@ def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
     option = world.own.draft.choices.get().option
     page = f"filteroption/{option.pk}"
     for url in (
-        "", "vacancies/filter/", "vacancies/filteroption/", "vacancies/", f"vacancies/{page}/change/",
-        f"vacancies/{page}/delete/", f"vacancies/filter/{option.filter_id}/change/", "search/?q=qqsecret",
-    ):  # fmt: skip
+        "",
+        "vacancies/filter/",
+        "vacancies/filteroption/",
+        "vacancies/",
+        f"vacancies/{page}/change/",
+        f"vacancies/{page}/delete/",
+        f"vacancies/filter/{option.filter_id}/change/",
+        "search/?q=qqsecret",
+    ):
         response = client.get(f"/admin/{url}")
         assert response.status_code == 200, url
         assert not any(text in response.text for text in ("zzown", "zzforeign")), url
@@ -309,12 +384,21 @@ def test_vocabulary_manager_sees_numbers_and_no_vacancy(world):
 def user_form(user: User, **values: Any) -> dict[str, Any]:
     joined = {"date_joined_0": "2020-01-01", "date_joined_1": "10:00:00"}
     rows = {name: [row.pk for row in getattr(user, name).all()] for name in ("groups", "brands")}
-    return {"username": user.username, "is_active": "on", "is_staff": "on", **rows, **joined, **values}
+    return {
+        "username": user.username,
+        "is_active": "on",
+        "is_staff": "on",
+        **rows,
+        **joined,
+        **values,
+    }
 
 
 def test_administrator_cannot_change_a_superuser(world):
     client, root, everything = signed_in(world, D), world.root, stored()
-    words = dict.fromkeys(("password1", "password2"), "correct horse battery") | {"usable_password": "true"}
+    words = dict.fromkeys(("password1", "password2"), "correct horse battery") | {
+        "usable_password": "true"
+    }
     changed = user_form(root, email="mine@example.org")
     for page, data in (("change", changed), ("password", words), ("delete", {"post": "yes"})):
         for extra in ({}, {"action": "delete_selected"}):
@@ -341,7 +425,12 @@ def test_only_administrators_choose_the_members_of_a_brand(world):
 
 def test_roles_of_every_brand_and_their_permissions_after_a_reset(world):
     for role in (E, A, D):
-        found = signed_in(world, role).get("/admin/vacancies/vacancy/?state=all").context["cl"].result_list
+        found = (
+            signed_in(world, role)
+            .get("/admin/vacancies/vacancy/?state=all")
+            .context["cl"]
+            .result_list
+        )
         assert {row.pk for row in found} == set(Vacancy.objects.values_list("pk", flat=True))
 
     assert roles.create() == {}
@@ -352,7 +441,9 @@ def test_roles_of_every_brand_and_their_permissions_after_a_reset(world):
 
 
 def test_roles_get_what_is_new_and_keep_what_the_site_changed(db, monkeypatch):
-    """An upgrade adds the permissions of its release, also to a role of a site that never recorded any."""
+    """An upgrade adds the permissions of its release, also to a role of a site that never recorded
+    any.
+    """
     monkeypatch.setattr(roles, "NAMES", (R,))
     before_release = roles.RECRUITER
     roles.create()
@@ -362,7 +453,9 @@ def test_roles_get_what_is_new_and_keep_what_the_site_changed(db, monkeypatch):
         getattr(group.permissions, verb)(*Permission.objects.filter(codename__in=codenames))
 
     def stored():
-        return {f"{each.content_type.app_label}.{each.codename}" for each in group.permissions.all()}
+        return {
+            f"{each.content_type.app_label}.{each.codename}" for each in group.permissions.all()
+        }
 
     before = stored()
     change("remove", "export_application")  # by the site
@@ -370,7 +463,10 @@ def test_roles_get_what_is_new_and_keep_what_the_site_changed(db, monkeypatch):
     of_the_site = stored()
     assert (roles.lacking(), roles.create(), stored()) == ({}, {}, of_the_site)
 
-    release = roles.RECRUITER | {"vacancies.brand": "view delete", "vacancies.vacancytemplate": "view"}
+    release = roles.RECRUITER | {
+        "vacancies.brand": "view delete",
+        "vacancies.vacancytemplate": "view",
+    }
     monkeypatch.setitem(roles.ROLES, R, (release, {}))
     gone = [f"vacancies.{verb}_vacancytemplate" for verb in ("add", "change", "delete")]
     assert roles.lacking() == {R: ["vacancies.delete_brand"]}

@@ -13,7 +13,8 @@ from tests.messages import messages_of
 pytestmark = pytest.mark.django_db
 MANY = " ".join(f"w{n}" for n in range(1500))
 REFUSAL = (
-    f"Search for at most {WORDS_MAX} words and {LENGTH_MAX} characters. This search has 1500 words and "
+    f"Search for at most {WORDS_MAX} words and {LENGTH_MAX} characters. This search has 1500 "
+    "words and "
     f"{len(MANY)} characters."
 )
 ADDRESS = {"app_label": "vacancies", "model_name": "vacancy", "field_name": "brand"}
@@ -46,7 +47,9 @@ def test_a_list_says_that_the_words_are_too_many(admin_client: Client) -> None:
 def test_words_with_a_hyphen_are_several(admin_client: Client) -> None:
     many = "-".join(f"w{n}" for n in range(WORDS_MAX + 1))
     for path in ("/admin/vacancies/vacancy/", "/admin/applications/application/"):
-        assert "This search has 21 words" in messages_of(admin_client.get(path, {"q": many}))[0], path
+        assert "This search has 21 words" in messages_of(admin_client.get(path, {"q": many}))[0], (
+            path
+        )
     assert "This search has 21 words" in admin_client.get("/admin/search/", {"q": many}).text
 
 

@@ -76,7 +76,9 @@ def test_internal_lists_are_open_to_internal_networks(client, settings):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = "network", ["10.1.0.0/16", "fd00::/8"]
     expected = {"10.1.2.3": 200, "fd00::1": 200, "::ffff:10.1.2.3": 200, "10.2.0.1": 403, "": 403}
     for path in INTERNAL:
-        statuses = {address: client.get(path, REMOTE_ADDR=address).status_code for address in expected}
+        statuses = {
+            address: client.get(path, REMOTE_ADDR=address).status_code for address in expected
+        }
         assert statuses == expected, path
         assert "WWW-Authenticate" not in client.get(path)
 

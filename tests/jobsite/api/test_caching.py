@@ -20,7 +20,10 @@ def test_unchanged_response_is_a_304(client, at):
             assert answer["Cache-Control"] == "public, max-age=60", path
             assert method(path, headers={"if-none-match": '"other"'}).status_code == 200, path
     for name in ("if-modified-since", "if-unmodified-since"):  # are ignored
-        assert client.get("/v1/filters", headers={name: "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code == 200
+        assert (
+            client.get("/v1/filters", headers={name: "Sat, 29 Oct 1994 19:43:31 GMT"}).status_code
+            == 200
+        )
 
     for path in ("/v1/vacancies?page[size]=0", "/v1/vacancies/999999", "/v1/x"):
         assert client.get(path)["Cache-Control"] == "no-store"
@@ -40,7 +43,11 @@ def test_compressed_plain_head_and_304_agree_and_max_age_ends_at_the_next_change
 
     assert [answer.status_code for answer in answers] == [200, 200, 200, 304]
     assert answers[1]["Content-Encoding"] == "gzip"
-    assert len({answer["ETag"] for answer in answers}) == len({answer["Vary"] for answer in answers}) == 1
+    assert (
+        len({answer["ETag"] for answer in answers})
+        == len({answer["Vary"] for answer in answers})
+        == 1
+    )
     indented = client.get("/v1/vacancies", headers={"accept": "application/json; indent=4"})
     assert (indented.content, indented["Content-Type"]) == (plain.content, plain["Content-Type"])
 
@@ -49,6 +56,7 @@ def test_compressed_plain_head_and_304_agree_and_max_age_ends_at_the_next_change
     internal = make_vacancy(audience="internal", publish_until=at + timedelta(seconds=30))
     singles = {f"/v1/vacancies/{public.pk}": 40, f"/v1/vacancies/{internal.pk}": 30}
 
-    # of all lists together: a list is not stored for longer than until any vacancy goes live or expires
+    # of all lists together: a list is not stored for longer than until any vacancy goes live or
+    # expires
     for path, seconds in (dict.fromkeys(PATHS, 25) | singles).items():
         assert client.get(path)["Cache-Control"] == f"public, max-age={seconds}", path

@@ -21,7 +21,9 @@ def test_rate_limit_key_is_the_address_or_its_64():
         "fe80::1%eth0": "fe80::",
         "": "",
     }
-    assert {address: client_address.rate_limit_key(make_request(address)) for address in keys} == keys
+    assert {
+        address: client_address.rate_limit_key(make_request(address)) for address in keys
+    } == keys
 
 
 def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings):
@@ -48,8 +50,13 @@ def test_client_is_the_last_address_that_is_not_a_trusted_proxy(settings):
             "::ffff:10.0.0.9",
         )
         assert client_address.client(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
-        assert client_address.rate_limit_key(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
-    assert client_address.rate_limit_key(make_request("10.0.0.9", "6.6.6.6, 203.0.113.9")) == "203.0.113.9"
+        assert (
+            client_address.rate_limit_key(make_request("203.0.113.1", forwarded)) == "203.0.113.1"
+        )
+    assert (
+        client_address.rate_limit_key(make_request("10.0.0.9", "6.6.6.6, 203.0.113.9"))
+        == "203.0.113.9"
+    )
 
     # A change of TRUSTED_PROXIES takes effect at once.
     answers = []
@@ -76,7 +83,9 @@ def test_request_after_retry_after_is_accepted(settings, time_machine):
 
 
 def test_other_clients_do_not_reset_a_counter():
-    """Without Redis, the counters are in a cache of limited size, and anybody has many IPv6 addresses."""
+    """Without Redis, the counters are in a cache of limited size, and anybody has many IPv6
+    addresses.
+    """
     limit = throttling.RateLimit("2/h")
     assert [limit.allow("203.0.113.9") for _ in range(3)] == [True, True, False]
 

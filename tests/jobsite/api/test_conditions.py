@@ -13,9 +13,17 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 # With `{tag}` for the opaque part of the tag, quotes included.
 SAME = (
-    "{tag}", "W/{tag}", "*", " * ", '"other", {tag}', '{tag},"other"', 'W/"other" ,\tW/{tag}',
-    ' , {tag} ,, "x"', '"", {tag}', "not a tag, W/{tag}",
-)  # fmt: skip
+    "{tag}",
+    "W/{tag}",
+    "*",
+    " * ",
+    '"other", {tag}',
+    '{tag},"other"',
+    'W/"other" ,\tW/{tag}',
+    ' , {tag} ,, "x"',
+    '"", {tag}',
+    "not a tag, W/{tag}",
+)
 OTHER = ('"other"', 'W/"other"', "", "w/{tag}", "{tag}x", "x{tag}", '"*"', "W/ {tag}", "not a tag")
 
 
@@ -37,7 +45,10 @@ def test_files_are_compared_by_tag_before_date(filters, wsgi):
         conditions = {
             "304 by date": {"HTTP_IF_MODIFIED_SINCE": headers["Last-Modified"]},
             "304 by tag": {"HTTP_IF_NONE_MATCH": f'"other", {headers["ETag"]}'},
-            "200": {"HTTP_IF_MODIFIED_SINCE": headers["Last-Modified"], "HTTP_IF_NONE_MATCH": '"other"'},
+            "200": {
+                "HTTP_IF_MODIFIED_SINCE": headers["Last-Modified"],
+                "HTTP_IF_NONE_MATCH": '"other"',
+            },
         }
         for expected, sent in conditions.items():
             assert ask(_bare, path, **sent)[0][:3] == expected[:3], (path, expected)

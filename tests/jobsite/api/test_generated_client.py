@@ -20,7 +20,13 @@ import pytest
 from applications.models import SubmissionFile
 from jobsite.api import docs
 from tests import node
-from tests.applications.submissions.sending import PDF, VALUES, document, make_open_vacancy, served_version
+from tests.applications.submissions.sending import (
+    PDF,
+    VALUES,
+    document,
+    make_open_vacancy,
+    served_version,
+)
 from tests.contract.sample import make_site
 from tests.factories import make_vacancy
 from vacancies.models import Vacancy
@@ -60,11 +66,17 @@ def operations() -> dict[str, Any]:
     api = importlib.import_module(f"{PACKAGE}.api")
     names = [module.name for module in pkgutil.walk_packages(api.__path__, f"{api.__name__}.")]
     functions = {plain(name.rpartition(".")[2]): importlib.import_module(name) for name in names}
-    return {name: each.sync_detailed for name, each in functions.items() if hasattr(each, "sync_detailed")}
+    return {
+        name: each.sync_detailed
+        for name, each in functions.items()
+        if hasattr(each, "sync_detailed")
+    }
 
 
 @pytest.mark.django_db
-def test_generated_client_parses_responses_in_full(generated: ModuleType, filters: Any, wsgi: Any) -> None:
+def test_generated_client_parses_responses_in_full(
+    generated: ModuleType, filters: Any, wsgi: Any
+) -> None:
     functions, paths = operations(), docs._document("")["paths"].values()
     described = {plain(each["operationId"]): each for methods in paths for each in methods.values()}
     assert set(functions) == set(described)
@@ -95,11 +107,14 @@ def test_generated_client_accepts_new_values_of_open_lists(generated: ModuleType
 def test_generated_client_submits_files(generated: ModuleType, at: Any, wsgi: Any) -> None:
     models, types = (importlib.import_module(f"{PACKAGE}.{name}") for name in ("models", "types"))
     vacancy = make_open_vacancy()
-    version = served_version(Vacancy.objects.with_form().get())  # a request of Django's client breaks `wsgi`
+    # A request of Django's client breaks `wsgi`.
+    version = served_version(Vacancy.objects.with_form().get())
     values = VALUES | {"cv": "same.pdf", "letter": "same.pdf"}
     application = {"version": version, "values": values}
     body = models.SubmitApplicationFilesBody.from_dict({"application": application})
-    body.files = [types.File(io.BytesIO(PDF + end), "same.pdf", "application/pdf") for end in (b"1", b"2\n")]
+    body.files = [
+        types.File(io.BytesIO(PDF + end), "same.pdf", "application/pdf") for end in (b"1", b"2\n")
+    ]
     transport = {"transport": httpx.WSGITransport(app=wsgi)}
     client = generated.Client(base_url="http://testserver", httpx_args=transport)
 
@@ -123,7 +138,14 @@ def test_generated_typescript_client_lists_pages_and_submits(
     assert made.returncode == 0, made.stdout + made.stderr
 
     application = json.dumps(document(vacancy, VALUES | {"cv": "cv.pdf"}))
-    program = ["node", node.FOLDER / "client.mjs", tmp_path, live_server.url, str(vacancy.pk), application]
+    program = [
+        "node",
+        node.FOLDER / "client.mjs",
+        tmp_path,
+        live_server.url,
+        str(vacancy.pk),
+        application,
+    ]
     done = subprocess.run(program, cwd=node.FOLDER, capture_output=True, text=True, timeout=60)
 
     assert done.returncode == 0, done.stderr

@@ -21,20 +21,49 @@ pytestmark = pytest.mark.django_db
 
 def test_unknown_path_returns_a_problem_document(client, settings):
     paths = (
-        "/v1", "/v1/", "/v1/nothing", "/v1/vacancies/", "/v1/vacancies.json", "/v1/vacancies/hot/",
-        "/v1/vacancies/1/", "/v1/vacancies/1/x", "/v1/vacancies/internal/", "/v1/vacancies/hot/internal/x",
-        "/v0.1", "/v0.1/vacancies/", "/v0.1/vacancies/1", "/v0.1/vacancies/hot", "/v1/%00",
+        "/v1",
+        "/v1/",
+        "/v1/nothing",
+        "/v1/vacancies/",
+        "/v1/vacancies.json",
+        "/v1/vacancies/hot/",
+        "/v1/vacancies/1/",
+        "/v1/vacancies/1/x",
+        "/v1/vacancies/internal/",
+        "/v1/vacancies/hot/internal/x",
+        "/v0.1",
+        "/v0.1/vacancies/",
+        "/v0.1/vacancies/1",
+        "/v0.1/vacancies/hot",
+        "/v1/%00",
         "/v1/vacancies%00",
-    )  # fmt: skip
+    )
     for settings.DEBUG in (False, True):
         for path in paths:
             answer = client.get(path)
-            assert (answer.status_code, answer["Content-Type"]) == (404, "application/problem+json"), path
+            assert (answer.status_code, answer["Content-Type"]) == (
+                404,
+                "application/problem+json",
+            ), path
             assert answer.json()["title"] == "Not Found", path
 
     unknown = client.get("/v1/vacancies/999999")
     assert unknown.json()["detail"] == "No published vacancy has this id."
-    for pk in ("0", "007", "abc", "-1", "1.0", "1e3", "+1", "²", "١", "9" * 30, "9" * 19, "1%00", "%20"):
+    for pk in (
+        "0",
+        "007",
+        "abc",
+        "-1",
+        "1.0",
+        "1e3",
+        "+1",
+        "²",
+        "١",
+        "9" * 30,
+        "9" * 19,
+        "1%00",
+        "%20",
+    ):
         odd = client.get(f"/v1/vacancies/{pk}")
 
         assert odd.status_code == unknown.status_code == 404, pk
@@ -48,7 +77,11 @@ def test_only_reading_methods_are_allowed(client, at):
             assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS"), path
             assert answer.json()["instance"] == path
         answer = client.options(path)
-        assert (answer.status_code, answer["Allow"], answer.content) == (204, "GET, HEAD, OPTIONS", b""), path
+        assert (answer.status_code, answer["Allow"], answer.content) == (
+            204,
+            "GET, HEAD, OPTIONS",
+            b"",
+        ), path
     # It is reported before other errors.
     answer = client.post("/v1/filters?page=2", headers={"accept": "text/html"})
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
@@ -66,14 +99,32 @@ def test_response_has_the_time_zone(client, settings, at, wsgi):
     vacancy = make_vacancy(updated_at=at)
     client.force_login(User.objects.create_user("mia", password=PASSWORD))
     single = f"/v1/vacancies/{vacancy.pk}"
-    for path in (*PATHS, single, f"{single}/form", f"{single}/form/schema", "/v1/user/applications"):
-        for answer in (client.get(path), client.head(path), client.get(path, headers={"if-none-match": "*"})):
+    for path in (
+        *PATHS,
+        single,
+        f"{single}/form",
+        f"{single}/form/schema",
+        "/v1/user/applications",
+    ):
+        for answer in (
+            client.get(path),
+            client.head(path),
+            client.get(path, headers={"if-none-match": "*"}),
+        ):
             assert answer.status_code in (200, 304)
             assert answer["Time-Zone"] == "Europe/Brussels", path
     assert client.get(single).json()["data"]["updated_at"] == "2026-03-02 10:30:15"
-    token = client.post("/v1/auth/token", {"username": "mia", "password": PASSWORD}, "application/json")
+    token = client.post(
+        "/v1/auth/token", {"username": "mia", "password": PASSWORD}, "application/json"
+    )
     assert (token.status_code, token["Time-Zone"]) == (200, "Europe/Brussels")
-    for path in ("/v1/vacancies/999", "/v1/vacancies?page=1", "/v1/nothing", "/openapi.json", "/docs"):
+    for path in (
+        "/v1/vacancies/999",
+        "/v1/vacancies?page=1",
+        "/v1/nothing",
+        "/openapi.json",
+        "/docs",
+    ):
         assert "Time-Zone" not in client.get(path), path
 
 
@@ -86,7 +137,15 @@ def test_robots_txt_and_favicon_are_served(client):
     rules = RobotFileParser()
     rules.parse(text.splitlines())
     closed = ("/admin", "/admin/", "/admin/vacancies/vacancy/", "/account/login", "/preview/1:a:b")
-    is_open = ("/", "/docs", "/openapi.json", "/media/a.png", "/static/a.css", "/v1/vacancies/1", *PATHS)
+    is_open = (
+        "/",
+        "/docs",
+        "/openapi.json",
+        "/media/a.png",
+        "/static/a.css",
+        "/v1/vacancies/1",
+        *PATHS,
+    )
     assert not any(rules.can_fetch("crawler", path) for path in closed)
     assert all(rules.can_fetch("crawler", path) for path in is_open)
 
@@ -149,7 +208,13 @@ def test_charset_of_the_request_is_ignored(at, wsgi):
         status, _, body = ask(wsgi, "/v1/vacancies?page[size]=5", method, CONTENT_TYPE=content_type)
         return status, body
 
-    for method, expected in {"GET": 200, "HEAD": 200, "OPTIONS": 204, "POST": 405, "DELETE": 405}.items():
+    for method, expected in {
+        "GET": 200,
+        "HEAD": 200,
+        "OPTIONS": 204,
+        "POST": 405,
+        "DELETE": 405,
+    }.items():
         plain = answer(method, "")
         assert plain[0][:3] == str(expected), method
         for parameter in ("charset=rot13", "charset=hex", "charset=cp037", "x*=no''abc"):
@@ -159,7 +224,11 @@ def test_charset_of_the_request_is_ignored(at, wsgi):
 def test_invalid_settings_fail_at_startup(settings):
     settings.INTERNAL_ACCESS = "friends"
     settings.INTERNAL_NETWORKS, settings.TRUSTED_PROXIES = ["10.0.0.0/33"], ["proxy"]
-    settings.RATE_LIMIT, settings.PAGE_SIZE_MAX, settings.PUBLIC_BASE_URL = "many", 0, "jobs.example.com"
+    settings.RATE_LIMIT, settings.PAGE_SIZE_MAX, settings.PUBLIC_BASE_URL = (
+        "many",
+        0,
+        "jobs.example.com",
+    )
     settings.V0_1_DEPRECATED_AT = "soon"
 
     found = [message.id for message in settings_are_valid()]

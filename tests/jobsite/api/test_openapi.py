@@ -25,7 +25,9 @@ from vacancies.models import Vacancy
 from vacancies.previews import token_for
 
 DOCUMENT = json.loads(json.dumps(docs._document("")))
-OPERATIONS = {path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods}
+OPERATIONS = {
+    path: methods["get"] for path, methods in DOCUMENT["paths"].items() if "get" in methods
+}
 CACHED = {"ETag", "Cache-Control", "Vary", "Allow"}
 
 
@@ -79,18 +81,28 @@ def test_document_is_openapi_31(capsys):
 def test_document_is_public_and_needs_no_database(client, settings):
     settings.RATE_LIMIT = "1/h"  # it is not limited
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
-    response = client.get("/openapi.json", headers={"Authorization": "Bearer stale", "Host": "localhost"})
+    response = client.get(
+        "/openapi.json", headers={"Authorization": "Bearer stale", "Host": "localhost"}
+    )
     assert response["Content-Type"] == "application/json"
     guide = {"description": "The guide, with examples", "url": "http://localhost/docs/api.md"}
-    assert response.json() == DOCUMENT | {"servers": [{"url": "http://localhost"}], "externalDocs": guide}
+    assert response.json() == DOCUMENT | {
+        "servers": [{"url": "http://localhost"}],
+        "externalDocs": guide,
+    }
     same = {"If-None-Match": response["ETag"], "Host": "localhost"}
     assert client.get("/openapi.json", headers=same).status_code == 304
     other = client.get("/openapi.json", headers={"Host": "127.0.0.1:8101"})
     assert other.json()["servers"] == [{"url": "http://127.0.0.1:8101"}]
 
     assert DOCUMENT["servers"] == [{"url": "/"}]
-    settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = ["testserver"], "https://jobs.example.org/site"
-    assert client.get("/openapi.json").json()["servers"] == [{"url": "https://jobs.example.org/site"}]
+    settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = (
+        ["testserver"],
+        "https://jobs.example.org/site",
+    )
+    assert client.get("/openapi.json").json()["servers"] == [
+        {"url": "https://jobs.example.org/site"}
+    ]
     assert client.head("/openapi.json").content == b""
     assert client.post("/openapi.json").status_code == 405
     assert {client.get("/docs").status_code for _ in range(2)} == {200}
@@ -109,7 +121,10 @@ def test_document_links_to_the_guide_with_the_address_of_this_site(client):
     response = client.get(address)
     assert "### Sending a submission" in response.text
     assert "curl -gs 'http://testserver/v1/vacancies?page[size]=20" in response.text
-    assert (response["Content-Type"], client.post(address).status_code) == ("text/plain; charset=utf-8", 405)
+    assert (response["Content-Type"], client.post(address).status_code) == (
+        "text/plain; charset=utf-8",
+        405,
+    )
     assert "127.0.0.1:8000" not in response.text
 
 
@@ -160,7 +175,9 @@ def test_linters_report_nothing(tmp_path):
     node_tools.require()
     file = tmp_path / "openapi.json"
     file.write_bytes(docs._body("", "https://jobs.example.org"))
-    done = node_tools.run("redocly", "lint", "--extends", "recommended-strict", "--format", "json", file)
+    done = node_tools.run(
+        "redocly", "lint", "--extends", "recommended-strict", "--format", "json", file
+    )
     assert (done.returncode, json.loads(done.stdout)["problems"]) == (0, []), done.stderr
     ruleset = ("--ruleset", "spectral.yaml", "--fail-severity", "hint")
     done = node_tools.run("spectral", "lint", *ruleset, "--format", "json", "--quiet", file)
@@ -177,10 +194,18 @@ def test_every_path_is_documented_in_full():
     }
     assert set(DOCUMENT["paths"]) == routes
     assert [OPERATIONS[path]["operationId"] for path in sorted(OPERATIONS)] == [
-        "listVacanciesV0_1", "listInternalVacanciesV0_1", "listFilters", "listMyApplications",
-        "listVacancies", "listHotVacancies", "listHotInternalVacancies", "listInternalVacancies",
-        "getVacancy", "getVacancyForm", "getVacancyFormSchema",
-    ]  # fmt: skip
+        "listVacanciesV0_1",
+        "listInternalVacanciesV0_1",
+        "listFilters",
+        "listMyApplications",
+        "listVacancies",
+        "listHotVacancies",
+        "listHotInternalVacancies",
+        "listInternalVacancies",
+        "getVacancy",
+        "getVacancyForm",
+        "getVacancyFormSchema",
+    ]
 
     tags = {tag["name"] for tag in DOCUMENT["tags"]}
     optional, required = [{}, {"bearer": []}, {"session": []}], [{"bearer": []}, {"session": []}]
@@ -238,7 +263,9 @@ def test_every_field_and_error_has_a_description_and_a_valid_example():
         content = operation["responses"]["200"]["content"]["application/json"]
         if path.endswith(("vacancies", "hot", "internal")):
             item = content["examples"]["A page"]["value"]["data"][0]
-            assert list(item) == list(schema_of("VacancyV0_1" if "v0.1" in path else "Vacancy")["properties"])
+            assert list(item) == list(
+                schema_of("VacancyV0_1" if "v0.1" in path else "Vacancy")["properties"]
+            )
 
 
 def test_every_key_of_a_serializer_is_documented():
@@ -246,15 +273,25 @@ def test_every_key_of_a_serializer_is_documented():
     optional = {serializer: {"brand", "attachments"} for serializer in of_vacancies}
     optional[forms.FormFieldSerializer] = {"options", "conditional", "on_value", "link", "version"}
     for serializer in (
-        serializers.BrandSerializer, serializers.AttachmentSerializer, v1.RecruiterSerializer,
-        v1.FilterSerializer, v1.OptionSerializer, HistoryEntrySerializer, forms.SectionSerializer,
-        forms.FormFieldSerializer, forms.OptionSerializer, forms.FormSchemaSerializer, *of_vacancies,
-    ):  # fmt: skip
+        serializers.BrandSerializer,
+        serializers.AttachmentSerializer,
+        v1.RecruiterSerializer,
+        v1.FilterSerializer,
+        v1.OptionSerializer,
+        HistoryEntrySerializer,
+        forms.SectionSerializer,
+        forms.FormFieldSerializer,
+        forms.OptionSerializer,
+        forms.FormSchemaSerializer,
+        *of_vacancies,
+    ):
         name, _, fields = serializer.documentation
         is_form = serializer.__module__.startswith("forms_structure")
         keys = list(serializer().fields if is_form else serializer.Meta.fields)
         assert list(schema_of(name)["properties"]) == keys
-        assert schema_of(name)["required"] == [key for key in keys if key not in optional.get(serializer, ())]
+        assert schema_of(name)["required"] == [
+            key for key in keys if key not in optional.get(serializer, ())
+        ]
         assert keys == list(fields) if is_form else set(keys) <= set(fields)
 
 
@@ -270,7 +307,9 @@ def test_application_has_all_keys_of_a_vacancy_and_three_more(settings):
 
     assert (sparse["properties"], "required" in sparse) == (vacancy["properties"], False)
     items = schema_of("VacancyPage")["properties"]["data"]["items"]["anyOf"]
-    assert items == [{"$ref": f"#/components/schemas/{name}"} for name in ("Vacancy", "SparseVacancy")]
+    assert items == [
+        {"$ref": f"#/components/schemas/{name}"} for name in ("Vacancy", "SparseVacancy")
+    ]
 
 
 def test_open_lists_allow_new_values_and_form_fields_no_other_keys():
@@ -282,9 +321,9 @@ def test_open_lists_allow_new_values_and_form_fields_no_other_keys():
         described = schema_of(name)["properties"][key]
         valid = validator(described).is_valid
         assert described["x-extensible-enum"] == values, (name, key)
-        assert [valid(each) for each in (*values, "yet-to-come", None)] == [True] * (len(values) + 1) + [
-            False
-        ]
+        assert [valid(each) for each in (*values, "yet-to-come", None)] == [True] * (
+            len(values) + 1
+        ) + [False]
 
     field = {"name": "a", "type": "text", "label": "A", "required": True, "css": "col-12"}
     wrong = {
@@ -299,15 +338,23 @@ def test_open_lists_allow_new_values_and_form_fields_no_other_keys():
     schema = validator(schema_of("FormField"))
     assert schema.is_valid(field)
     accepted = [
-        {key: v} for key, values in wrong.items() for v in values if schema.is_valid(field | {key: v})
+        {key: v}
+        for key, values in wrong.items()
+        for v in values
+        if schema.is_valid(field | {key: v})
     ]
     assert accepted == []
 
 
 VALUES = {
-    "page[size]": "2", "page[number]": "1", "sort": "title", "fields": "id,title", "filter[search]": "naval",
-    **{f"filter[{keyword}]": "a,b" for keyword in [*Keyword, *Fact]}, "filter[near]": "51.2,4,30",
-}  # fmt: skip
+    "page[size]": "2",
+    "page[number]": "1",
+    "sort": "title",
+    "fields": "id,title",
+    "filter[search]": "naval",
+    **{f"filter[{keyword}]": "a,b" for keyword in [*Keyword, *Fact]},
+    "filter[near]": "51.2,4,30",
+}
 
 
 @pytest.fixture
@@ -323,7 +370,9 @@ def test_documented_parameters_are_the_accepted_ones(client):
     for path, operation in OPERATIONS.items():
         address = path.replace("{id}", pk)
         documented = {p["name"] for p in operation["parameters"] if p["in"] == "query"}
-        accepted = {n for n, value in values.items() if client.get(address, {n: value}).status_code == 200}
+        accepted = {
+            n for n, value in values.items() if client.get(address, {n: value}).status_code == 200
+        }
         if client.get(address, {"preview": "wrong"}).status_code == 200:
             accepted.remove("preview")  # ignored, like any name outside the families
         assert documented == accepted, path
@@ -337,7 +386,9 @@ def test_links_lead_from_a_list_to_the_submission(client):
         body = client.get(address).json()
         for link in operation["responses"]["200"].get("links", {}).values():
             [expression] = link["parameters"].values()
-            pk = address.split("/")[3] if expression == "$request.path.id" else body["data"][0]["id"]
+            pk = (
+                address.split("/")[3] if expression == "$request.path.id" else body["data"][0]["id"]
+            )
             assert expression in ("$request.path.id", "$response.body#/data/0/id")
             if link["operationId"] not in reached and link["operationId"] in described:
                 path, linked = described[link["operationId"]]
@@ -372,7 +423,9 @@ def test_responses_match_the_document(client):
 def test_every_operation_may_be_unavailable():
     for path, methods in DOCUMENT["paths"].items():
         for method, operation in methods.items():
-            assert operation["responses"]["503"] == {"$ref": "#/components/responses/Unavailable"}, (
+            assert operation["responses"]["503"] == {
+                "$ref": "#/components/responses/Unavailable"
+            }, (
                 path,
                 method,
             )
@@ -405,9 +458,14 @@ def test_errors_match_the_document(client, at):
             if status == 429:
                 client.get(path)
             response = (client.post if status == 405 else client.get)(path, headers=headers)
-        assert (response.status_code, response["Content-Type"]) == (status, "application/problem+json"), path
+        assert (response.status_code, response["Content-Type"]) == (
+            status,
+            "application/problem+json",
+        ), path
         documented = DOCUMENT["components"]["responses"][document._SHARED[status][0]]
-        validator(documented["content"]["application/problem+json"]["schema"]).validate(response.json())
+        validator(documented["content"]["application/problem+json"]["schema"]).validate(
+            response.json()
+        )
         assert all(response.has_header(header) for header in documented["headers"]), path
 
 
@@ -420,9 +478,13 @@ def test_token_operations_match_the_document(client, db):
     make_user("jane")
     credentials = [("jane", PASSWORD), ("", "x"), *[("jane", "x")] * 10]
     bodies = [{"username": name, "password": password} for name, password in credentials]
-    answers = [client.post("/v1/auth/token", body, content_type="application/json") for body in bodies]
+    answers = [
+        client.post("/v1/auth/token", body, content_type="application/json") for body in bodies
+    ]
     assert [answer.status_code for answer in answers] == [200, 400, *[401] * 9, 429]
-    validator(methods["post"]["requestBody"]["content"]["application/json"]["schema"]).validate(bodies[0])
+    validator(methods["post"]["requestBody"]["content"]["application/json"]["schema"]).validate(
+        bodies[0]
+    )
     for answer in answers:
         documented = methods["post"]["responses"][str(answer.status_code)]
         if "$ref" in documented:

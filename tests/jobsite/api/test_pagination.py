@@ -15,7 +15,9 @@ def page(total, size, number):
     """Return the envelope of one page of `total` rows, which are their positions."""
     paginator = PageNumberPagination()
     paginator.read({"page[size]": str(size), "page[number]": str(number)})
-    return {"data": paginator.set_total(total)} | paginator.links_and_meta("http://testserver/v1/things")
+    return {"data": paginator.set_total(total)} | paginator.links_and_meta(
+        "http://testserver/v1/things"
+    )
 
 
 def size_and_number(link):
@@ -29,7 +31,9 @@ def test_links_and_meta_are_consistent(total, size, number):
     body = page(total, size, number)
     in_effect = min(size, 100)
     last = max(1, (total + in_effect - 1) // in_effect)
-    rows = list(range(total))[(number - 1) * in_effect : number * in_effect] if number <= last else []
+    rows = (
+        list(range(total))[(number - 1) * in_effect : number * in_effect] if number <= last else []
+    )
 
     assert list(body["data"]) == rows
     assert body["meta"] == {
@@ -75,15 +79,44 @@ def test_links_are_canonical_and_numbers_are_checked(client, settings):
     assert body["links"]["next"] == f"{base}?page%5Bsize%5D=2&page%5Bnumber%5D=2"
 
     values = (
-        "", "0", "-1", "+1", "1.5", "1e3", "01", "1_0", "²", "١", "abc", " 1", "1 ", "1\n", "1234567890",
-        "0x1", "\0",
-    )  # fmt: skip
-    cases = [("/v1/vacancies", name, value) for name in ("page[size]", "page[number]") for value in values]
-    cases += [("/v0.1/vacancies", "page[size]", "²"), ("/v0.1/vacancies/internal", "page[number]", "0")]
+        "",
+        "0",
+        "-1",
+        "+1",
+        "1.5",
+        "1e3",
+        "01",
+        "1_0",
+        "²",
+        "١",
+        "abc",
+        " 1",
+        "1 ",
+        "1\n",
+        "1234567890",
+        "0x1",
+        "\0",
+    )
+    cases = [
+        ("/v1/vacancies", name, value)
+        for name in ("page[size]", "page[number]")
+        for value in values
+    ]
+    cases += [
+        ("/v0.1/vacancies", "page[size]", "²"),
+        ("/v0.1/vacancies/internal", "page[number]", "0"),
+    ]
     for path, name, value in cases:
         answer = client.get(path, {name: value})
 
         detail = f"{name} must be {NUMBER_ALLOWED}; received {value!r}."
-        problem = {"parameter": name, "detail": detail, "received": value, "allowed": NUMBER_ALLOWED}
-        assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json"), path
+        problem = {
+            "parameter": name,
+            "detail": detail,
+            "received": value,
+            "allowed": NUMBER_ALLOWED,
+        }
+        assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json"), (
+            path
+        )
         assert answer.json()["errors"] == [problem], path

@@ -28,17 +28,24 @@ SAME_LISTS = {
     "filter[regions]=mons,mons": ("filter[regions]=mons&filter[regions]=mons",),
     "filter[types]=driver": ("filter[types][]=driver",),
     "filter[country]=BE,NL": ("filter[country]=BE&filter[country][]=NL",),
-    "fields=id,title": ("fields=id&fields=title", "fields[]=id&fields[]=title", "fields[]=id,title",
-                        "fields%5B%5D=id&fields%5B%5D=title", "fields=id&fields[]=title"),
+    "fields=id,title": (
+        "fields=id&fields=title",
+        "fields[]=id&fields[]=title",
+        "fields[]=id,title",
+        "fields%5B%5D=id&fields%5B%5D=title",
+        "fields=id&fields[]=title",
+    ),
     "filter[regions]=ghent,mons&sort=title&fields=id,slug&page[size]=1": (
         "fields=id&page[size]=1&filter[regions]=ghent&fields=slug&sort=title&filter[regions]=mons",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
 def three(at, filters):
-    make_vacancy(title="A", options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"]}, is_hot=True)
+    make_vacancy(
+        title="A", options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"]}, is_hot=True
+    )
     make_vacancy(title="B", options={"regions": ["Ghent"], "types": ["Driver"]})
     make_vacancy(title="C", options={"regions": ["Mons"], "types": ["Nurse"]}, audience="both")
 
@@ -92,20 +99,28 @@ def test_invalid_list_or_repeated_parameter_is_rejected(client):
     for name in ("page[size]", "page[number]", "sort", SEARCH, "filter[near]"):
         answer = client.get(f"/v1/vacancies?{name}=1&{name}=1")
         detail = f"{name} is given more than once."
-        problem = {"parameter": name, "detail": detail, "received": ["1", "1"], "allowed": "one value"}
+        problem = {
+            "parameter": name,
+            "detail": detail,
+            "received": ["1", "1"],
+            "allowed": "one value",
+        }
         assert (answer.status_code, answer.json()["errors"]) == (400, [problem])
     assert client.get(f"/v1/vacancies/{make_vacancy().pk}?preview=a&preview=a").status_code == 400
 
 
 NEAR_MISSES = {
-    "page[size]": "page_size pageSize page-size per_page perPage limit LIMIT _limit $top size page[limit] "
+    "page[size]": "page_size pageSize page-size per_page perPage limit LIMIT _limit $top size "
+    "page[limit] "
     "Page[size] page[size][] page%5Bsize%5D",
-    "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start number next "
+    "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start "
+    "number next "
     "page[]",
     SEARCH: "q query search Search keywords filter[q] filter[search][]",
     "sort": "sort_by sortBy order order_by ordering sort[] _sort dir",
     "fields": "field select $select Fields",
-    REGIONS: "region regions filter.regions FILTER[REGIONS] filters[regions] filter_region regionId regoins "
+    REGIONS: "region regions filter.regions FILTER[REGIONS] filters[regions] filter_region "
+    "regionId regoins "
     "city where[regions] zip",
     "filter[types]": "type types filter[type] job_type vacancyTypes",
     "filter[contract_types]": "contract_type contractType contract",
@@ -115,7 +130,9 @@ NEAR_MISSES = {
     "filter[brand]": "brand brands filter[brands] brand_id employer",
     "filter[country]": "country filter[countries] countryCode filter[remote_countries] contry",
     "filter[work_place]": "work_place filter[workPlace] workplaces filter[remote] is_remote",
-    "filter[employment_types]": "employment_types employmentType filter[employment_type] employment",
+    "filter[employment_types]": (
+        "employment_types employmentType filter[employment_type] employment"
+    ),
     "filter[language]": "language lang filter[languages]",
     "filter[near]": "near filter[near][] lat lng longitude radius filter[distance]",
 }
@@ -123,18 +140,30 @@ NEAR_MISSES = {
 NO_PARAMETERS = """is_hot hot isPermanent title titel location updated_at updated_since
     createdAfter since date_from locale recruiter head_recruiter_id company id ids status
     internal filters[x] page_x active valid_until lastModified seniority filter[pay] closes_at"""
-RESEMBLE_NOTHING = "session source campaign version random timestamp offerwall api_key foo x contest token"
+RESEMBLE_NOTHING = (
+    "session source campaign version random timestamp offerwall api_key foo x contest token"
+)
 
 
 def test_name_of_another_api_is_rejected_with_the_right_name(client):
     for right, names in NEAR_MISSES.items():
         for wrong in names.split():
             answer = client.get("/v1/vacancies", {wrong: "5"})
-            problem = {"parameter": wrong, "detail": f"Use {right} instead of {wrong}.", "received": "5"}
-            assert (answer.status_code, answer.json()["errors"]) == (400, [problem | {"allowed": [right]}])
+            problem = {
+                "parameter": wrong,
+                "detail": f"Use {right} instead of {wrong}.",
+                "received": "5",
+            }
+            assert (answer.status_code, answer.json()["errors"]) == (
+                400,
+                [problem | {"allowed": [right]}],
+            )
     for wrong in NO_PARAMETERS.split():
         answer = client.get("/v1/vacancies", {wrong: "5"})
-        assert (answer.status_code, answer.json()["detail"]) == (400, f"{wrong} is not a parameter here.")
+        assert (answer.status_code, answer.json()["detail"]) == (
+            400,
+            f"{wrong} is not a parameter here.",
+        )
     for name in RESEMBLE_NOTHING.split():
         assert client.get("/v1/vacancies", {name: "5"}).status_code == 200, name
 
@@ -167,5 +196,12 @@ def test_name_of_another_api_is_rejected_with_the_right_name(client):
             "employmentType",
         ):
             answer = client.get(path, {wrong: "5"})
-            problem = {"parameter": wrong, "detail": f"{wrong} is not a parameter here.", "received": "5"}
-            assert (answer.status_code, answer.json()["errors"]) == (400, [problem | {"allowed": PAGING}])
+            problem = {
+                "parameter": wrong,
+                "detail": f"{wrong} is not a parameter here.",
+                "received": "5",
+            }
+            assert (answer.status_code, answer.json()["errors"]) == (
+                400,
+                [problem | {"allowed": PAGING}],
+            )

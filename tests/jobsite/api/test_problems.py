@@ -42,8 +42,15 @@ def test_failure_of_a_middleware_is_a_503_too(db, monkeypatch, error, status):
     monkeypatch.setattr("jobsite.accounts.lockout.release", Mock(side_effect=error))
     client = Client(raise_request_exception=False)
 
-    for path, kind in (("/v1/auth/token", "application/problem+json"), ("/account/login", "text/html")):
+    for path, kind in (
+        ("/v1/auth/token", "application/problem+json"),
+        ("/account/login", "text/html"),
+    ):
         answer = client.post(path, {})
-        found = answer.status_code, answer["Content-Type"].partition(";")[0], answer.get("Retry-After")
+        found = (
+            answer.status_code,
+            answer["Content-Type"].partition(";")[0],
+            answer.get("Retry-After"),
+        )
         assert found == (status, kind, "2" if status == 503 else None), path
         assert "10.0.0.1" not in answer.text

@@ -25,10 +25,20 @@ from vacancies.previews import token_for
 
 pytestmark = pytest.mark.django_db
 
-NOTHING = {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'",
-           "frame-ancestors": "'none'", "sandbox": ""}  # fmt: skip
-ACCOUNT = NOTHING | {"form-action": "'self'", "script-src": "'self'", "style-src": f"'self' {digest()}",
-                     "img-src": "'self' data:", "connect-src": "'self'"}  # fmt: skip
+NOTHING = {
+    "default-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    "sandbox": "",
+}
+ACCOUNT = NOTHING | {
+    "form-action": "'self'",
+    "script-src": "'self'",
+    "style-src": f"'self' {digest()}",
+    "img-src": "'self' data:",
+    "connect-src": "'self'",
+}
 del ACCOUNT["sandbox"]
 
 
@@ -59,16 +69,22 @@ def test_responses_that_are_not_pages_may_load_nothing(client, filters):
         f"{single}/form/schema",
     )
     problems = {
-        "/v1/vacancies?fields=nonsense": 400, "/v1/vacancies/999999": 404, "/v1/nothing": 404,
-        "/v1/vacancies/": 404, MINE: 401, "/v1/auth/token": 405,
-    }  # fmt: skip
+        "/v1/vacancies?fields=nonsense": 400,
+        "/v1/vacancies/999999": 404,
+        "/v1/nothing": 404,
+        "/v1/vacancies/": 404,
+        MINE: 401,
+        "/v1/auth/token": 405,
+    }
     expected = dict.fromkeys((*data, "/openapi.json"), (200, "application/json"))
     expected |= {path: (status, "application/problem+json") for path, status in problems.items()}
     expected |= {"/": (302, "text/html"), "/nothing": (404, "text/html")}
     for path in expected:
         for method in (client.get, client.head):
             answer = method(path)
-            assert (answer.status_code, answer["Content-Type"].split(";")[0]) == expected[path], path
+            assert (answer.status_code, answer["Content-Type"].split(";")[0]) == expected[path], (
+                path
+            )
             assert policy(answer) == NOTHING, path
     for answer in (  # of middleware
         client.get("/v1/vacancies", headers={"host": "evil.example"}),
@@ -138,11 +154,25 @@ def test_admin_runs_no_inline_script(admin_client, filters):
     """Except the theme's expressions, and one import map, by its digest."""
     pk = make_vacancy().pk
     for path in (
-        "", "login/", "vacancies/vacancy/", "vacancies/vacancy/add/", f"vacancies/vacancy/{pk}/change/",
-        "vacancies/vacancy/deleted/", "forms_structure/form/", "vacancies/filter/", "vacancies/brand/add/",
-        "vacancies/recruiter/", "applications/application/", "applications/token/", "auth/user/",
-        "auth/user/add/", "password_change/", "jsi18n/", "texts.js", "nothing/",
-    ):  # fmt: skip
+        "",
+        "login/",
+        "vacancies/vacancy/",
+        "vacancies/vacancy/add/",
+        f"vacancies/vacancy/{pk}/change/",
+        "vacancies/vacancy/deleted/",
+        "forms_structure/form/",
+        "vacancies/filter/",
+        "vacancies/brand/add/",
+        "vacancies/recruiter/",
+        "applications/application/",
+        "applications/token/",
+        "auth/user/",
+        "auth/user/add/",
+        "password_change/",
+        "jsi18n/",
+        "texts.js",
+        "nothing/",
+    ):
         found = policy(admin_client.get(f"/admin/{path}"), page=True)
         assert found["default-src"] == found["base-uri"] == "'none'", path
         scripts = found["script-src"].split()
@@ -187,10 +217,22 @@ page = client.get("/account/login", secure=True)
 told["cookie"] = page.cookies.output()
 print("told:" + json.dumps(told))
 """
-NAMES = ("SESSION_COOKIE_NAME", "SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "SESSION_COOKIE_SAMESITE",
-         "SESSION_COOKIE_PATH", "SESSION_COOKIE_DOMAIN", "SESSION_SAVE_EVERY_REQUEST", "CSRF_COOKIE_SECURE",
-         "CSRF_COOKIE_SAMESITE", "SECURE_HSTS_SECONDS", "SECURE_SSL_REDIRECT",
-         "SESSION_COOKIE_AGE", "LANGUAGE_COOKIE_SECURE", "SIGNED_COOKIE_LEGACY_SALT_FALLBACK")  # fmt: skip
+NAMES = (
+    "SESSION_COOKIE_NAME",
+    "SESSION_COOKIE_SECURE",
+    "SESSION_COOKIE_HTTPONLY",
+    "SESSION_COOKIE_SAMESITE",
+    "SESSION_COOKIE_PATH",
+    "SESSION_COOKIE_DOMAIN",
+    "SESSION_SAVE_EVERY_REQUEST",
+    "CSRF_COOKIE_SECURE",
+    "CSRF_COOKIE_SAMESITE",
+    "SECURE_HSTS_SECONDS",
+    "SECURE_SSL_REDIRECT",
+    "SESSION_COOKIE_AGE",
+    "LANGUAGE_COOKIE_SECURE",
+    "SIGNED_COOKIE_LEGACY_SALT_FALLBACK",
+)
 
 
 @pytest.mark.slow("starts Django in a process")
@@ -198,9 +240,11 @@ def test_production_binds_cookies_to_the_host_and_to_tls(tmp_path):
     own = {"STATIC_ROOT": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path / 'x.sqlite3'}"}
     run = subprocess.run(
         [sys.executable, "-c", SHOWN % (NAMES,)],
-        cwd=ROOT, env=SYSTEM_ENV | {"DJANGO_SETTINGS_MODULE": "jobsite.settings"} | PRODUCTION | own,
-        capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=SYSTEM_ENV | {"DJANGO_SETTINGS_MODULE": "jobsite.settings"} | PRODUCTION | own,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stderr[-3000:]
     found = json.loads(run.stdout.partition("told:")[2])
 

@@ -68,7 +68,11 @@ def test_page_saves_senders_signatures_and_texts(client, brand, settings):
     ConsentText.objects.add(language="en", text="I agree.")
     shown = client.get(url(brand))
     assert "If empty: “I agree.”" in shown.content.decode()
-    mail = {"sender_name": "Acme Jobs", "sender_address": "jobs@acme.test", "signature_nl": "Acme NV"}
+    mail = {
+        "sender_name": "Acme Jobs",
+        "sender_address": "jobs@acme.test",
+        "signature_nl": "Acme NV",
+    }
 
     client.post(url(brand), fields(shown) | mail | of("en"))
 
@@ -89,7 +93,9 @@ def test_page_saves_senders_signatures_and_texts(client, brand, settings):
     client.post(url(brand), fields(shown) | of("nl", text="Akkoord met Acme."))
     assert served(brand) == ["I agree with Acme.", "Akkoord met Acme."]
     nothing = dict.fromkeys(TEXTS, "")
-    client.post(url(brand), fields(client.get(url(brand))) | of("en", **nothing) | of("nl", **nothing))
+    client.post(
+        url(brand), fields(client.get(url(brand))) | of("en", **nothing) | of("nl", **nothing)
+    )
     assert served(brand) == ["I agree."] * 2  # the texts of the site
     assert fields(client.get(url(brand)))["en-text"] == ""
 
@@ -103,7 +109,11 @@ def test_invalid_input_is_refused_at_its_field(client, brand):
         ({"sender_name": "Acme\r\nBcc: eve@evil.test"}, "sender_name", "Enter one line"),
         ({"sender_name": "Acme\x00"}, "sender_name", "Null characters are not allowed"),
         ({"sender_name": "x" * 81}, "sender_name", "at most 80 characters"),
-        ({"sender_address": "jobs@acme.test"}, "sender_address", "Enter an address of localhost, or ask"),
+        (
+            {"sender_address": "jobs@acme.test"},
+            "sender_address",
+            "Enter an address of localhost, or ask",
+        ),
         ({"sender_address": "jobs"}, "sender_address", "Enter a valid email address"),
         ({"signature_en": "{recruiter}"}, "signature_en", "{recruiter} would be sent as it is"),
         ({"en-text": ""}, "en-text", "or leave all three fields empty"),
@@ -112,7 +122,10 @@ def test_invalid_input_is_refused_at_its_field(client, brand):
     ):
         response = client.post(url(brand), before | posted)
         found = errors(response)
-        assert (response.status_code, [*found], part in str(found)) == (422, [field], True), (posted, found)
+        assert (response.status_code, [*found], part in str(found)) == (422, [field], True), (
+            posted,
+            found,
+        )
     assert (BrandMail.objects.count(), ConsentText.objects.count()) == (0, 1)
 
 
@@ -138,7 +151,9 @@ def test_page_is_for_those_who_may_see_the_brand(client, brand, settings):
     assert url(brand) in client.get(f"/admin/vacancies/brand/{brand.pk}/change/").content.decode()
     settings.MULTI_BRANDING = False  # applicants see no brands
     assert client.get(url(brand)).status_code == 404
-    assert url(brand) not in client.get(f"/admin/vacancies/brand/{brand.pk}/change/").content.decode()
+    assert (
+        url(brand) not in client.get(f"/admin/vacancies/brand/{brand.pk}/change/").content.decode()
+    )
 
 
 def test_texts_outlive_their_brand(brand, admin_client):
@@ -147,5 +162,7 @@ def test_texts_outlive_their_brand(brand, admin_client):
     admin_client.post(f"/admin/vacancies/brand/{brand.pk}/delete/", {"post": "yes"})
 
     assert (BrandMail.objects.count(), ConsentText.objects.get()) == (0, text)
-    page = admin_client.get(f"/admin/forms_structure/consenttext/{text.pk}/change/").content.decode()
+    page = admin_client.get(
+        f"/admin/forms_structure/consenttext/{text.pk}/change/"
+    ).content.decode()
     assert ("I agree with Acme." in page, "deleted brand" in page) == (True, True)

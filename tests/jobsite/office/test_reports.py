@@ -56,11 +56,16 @@ def build(office: SimpleNamespace) -> SimpleNamespace:
     office.foreign.vacancy.delete()
     foreign = make_brand(f"{FOREIGN} brand")
     jobs = [
-        make_vacancy(title=f"{brand} {number}", brand=brand, publish_from=NOW - (10 + number) * DAY,
-                     publish_until=until, options={"regions": regions})
+        make_vacancy(
+            title=f"{brand} {number}",
+            brand=brand,
+            publish_from=NOW - (10 + number) * DAY,
+            publish_until=until,
+            options={"regions": regions},
+        )
         for brand, regions in ((office.brand, ["Ghent"]), (foreign, ["Ghent", f"{FOREIGN} town"]))
         for number, until in enumerate((None, NOW - 2 * DAY))
-    ]  # fmt: skip
+    ]
     for job in jobs:
         for number in range(3):
             source = FOREIGN if job.brand == foreign else "indeed"
@@ -83,9 +88,12 @@ def test_reports_count_the_own_brand(world):
 
     assert found["live"][-1] == ["2 Mar 2026", 1]
     assert found["time-to-close"] == [
-        ["up to 7 days", 0, 0.0], ["8 to 30 days", 1, 100.0], ["31 to 60 days", 0, 0.0],
-        ["61 to 90 days", 0, 0.0], ["more than 90 days", 0, 0.0],
-    ]  # fmt: skip
+        ["up to 7 days", 0, 0.0],
+        ["8 to 30 days", 1, 100.0],
+        ["31 to 60 days", 0, 0.0],
+        ["61 to 90 days", 0, 0.0],
+        ["more than 90 days", 0, 0.0],
+    ]
     assert found["groups"] == [["Acme", 1, 2, 1, 9.0]]
     assert found["sources"] == [["indeed", 6]]
     assert found["stages"] == [["New", 6]]
@@ -104,54 +112,75 @@ def test_reports_count_applications_by_vacancy_and_source_today_included(world):
 
     first, second = Vacancy.objects.filter(title__startswith="Acme").order_by("pk")
     assert found["vacancies"] == [["Today", 3, job.pk]]
-    assert found["vacancies-sources"] == [["Today", "No source", 2, job.pk], ["Today", "letter", 1, job.pk]]
+    assert found["vacancies-sources"] == [
+        ["Today", "No source", 2, job.pk],
+        ["Today", "letter", 1, job.pk],
+    ]
     assert found["applications"][-1] == ["2 Mar 2026", "2 Mar 2026", 3]
     assert found["groups"] == [["Acme", 2, 1, 1, 9.0]]
     assert tables(world.anna, "?until=2026-03-01")["vacancies-sources"] == [
-        [first.title, "indeed", 3, first.pk], [second.title, "indeed", 3, second.pk],
-    ]  # fmt: skip
+        [first.title, "indeed", 3, first.pk],
+        [second.title, "indeed", 3, second.pk],
+    ]
 
 
 def test_reports_show_visitors_up_to_their_applications(world, settings):
     settings.CAREER_SITE = True
-    first, second, foreign = (Vacancy.objects.filter(title__startswith=name).order_by("pk")[number]
-                              for name, number in (("Acme", 0), ("Acme", 1), (FOREIGN, 0)))  # fmt: skip
+    first, second, foreign = (
+        Vacancy.objects.filter(title__startswith=name).order_by("pk")[number]
+        for name, number in (("Acme", 0), ("Acme", 1), (FOREIGN, 0))
+    )
     make_submission(apply(second, stage=world.new, created_at=NOW - DAY), {}, source=" Indeed ")
     make_submission(apply(second, stage=world.new, created_at=NOW - DAY), {}, source="letter")
     for vacancy, days, source, views, started in (
-        (first, 1, "", 40, 2), (first, 2, "indeed", 20, 5), (first, 1, "*", 3, 0),
-        (second, 1, "indeed", 5, 0), (first, 400, "indeed", 7, 7), (foreign, 1, "indeed", 9, 9),
-    ):  # fmt: skip
-        DailyVisits.objects.create(vacancy=vacancy, day=(NOW - days * DAY).date(), source=source, views=views,
-                                   started=started)  # fmt: skip
+        (first, 1, "", 40, 2),
+        (first, 2, "indeed", 20, 5),
+        (first, 1, "*", 3, 0),
+        (second, 1, "indeed", 5, 0),
+        (first, 400, "indeed", 7, 7),
+        (foreign, 1, "indeed", 9, 9),
+    ):
+        DailyVisits.objects.create(
+            vacancy=vacancy,
+            day=(NOW - days * DAY).date(),
+            source=source,
+            views=views,
+            started=started,
+        )
 
     found = tables(world.anna)
 
     assert found["visitors-sources"] == [
-        ["indeed", 25, 5, 7, 28.0], ["letter", 0, 0, 1, ""], ["No source", 40, 2, 0, 0.0],
+        ["indeed", 25, 5, 7, 28.0],
+        ["letter", 0, 0, 1, ""],
+        ["No source", 40, 2, 0, 0.0],
         ["Other sources", 3, 0, 0, 0.0],
-    ]  # fmt: skip
+    ]
     assert found["visitors-vacancies"] == [
-        [second.title, 5, 0, 5, 100.0, second.pk], [first.title, 63, 7, 3, 4.8, first.pk],
-    ]  # fmt: skip
+        [second.title, 5, 0, 5, 100.0, second.pk],
+        [first.title, 63, 7, 3, 4.8, first.pk],
+    ]
     assert found["visitors-vacancies-sources"][:2] == [
-        [second.title, "indeed", 5, 0, 4, 80.0, second.pk], [first.title, "indeed", 20, 5, 3, 15.0, first.pk],
-    ]  # fmt: skip
+        [second.title, "indeed", 5, 0, 4, 80.0, second.pk],
+        [first.title, "indeed", 20, 5, 3, 15.0, first.pk],
+    ]
     for query in ("", "?table=visitors-vacancies&format=csv"):
         response = world.anna.get(f"{URL}{query}")
         body = b"".join(response.streaming_content) if response.streaming else response.content
         assert FOREIGN not in body.decode()
     assert tables(world.editor, f"?brand={foreign.brand_id}")["visitors-sources"] == [
-        [FOREIGN.lower(), 0, 0, 6, ""], ["indeed", 9, 9, 0, 0.0],
-    ]  # fmt: skip
+        [FOREIGN.lower(), 0, 0, 6, ""],
+        ["indeed", 9, 9, 0, 0.0],
+    ]
 
 
 def test_reports_offer_calendar_months(world):
     found = dict(world.anna.get(f"{URL}?by=regions").context["presets"])
     months = [found["This month"], found["Last month"]]
     assert months == [
-        "?by=regions&since=2026-03-01&until=2026-03-02", "?by=regions&since=2026-02-01&until=2026-02-28"
-    ]  # fmt: skip
+        "?by=regions&since=2026-03-01&until=2026-03-02",
+        "?by=regions&since=2026-02-01&until=2026-02-28",
+    ]
 
 
 def test_page_says_that_a_long_table_is_cut(world, monkeypatch):
@@ -210,17 +239,26 @@ def test_deleted_brand_and_missing_options_are_named(world):
     FilterOption.objects.filter(label="Ghent").update(label="Gent")
 
     assert tables(world.editor)["groups"][0][0] in ("Deleted brand", f"{FOREIGN} brand")
-    assert {row[0] for row in tables(world.editor)["groups"]} == {"Deleted brand", f"{FOREIGN} brand"}
+    assert {row[0] for row in tables(world.editor)["groups"]} == {
+        "Deleted brand",
+        f"{FOREIGN} brand",
+    }
     assert tables(world.editor, "?by=regions")["groups"][0][0] == "Gent"
 
 
 def test_invalid_report_returns_400_and_names_the_field(world):
     expected = {
-        "since=yesterday": "since", "until=2026-02-30": "until", "since=2026-03-03": "since",
-        "since=2026-02-10&until=2026-02-09": "since", "since=2015-01-01": "since",
-        "until=0001-01-01": "until", "by=colours": "by", "brand=x": "brand", "brand=%00": "brand",
+        "since=yesterday": "since",
+        "until=2026-02-30": "until",
+        "since=2026-03-03": "since",
+        "since=2026-02-10&until=2026-02-09": "since",
+        "since=2015-01-01": "since",
+        "until=0001-01-01": "until",
+        "by=colours": "by",
+        "brand=x": "brand",
+        "brand=%00": "brand",
         "brand=99999999999999999999": "brand",
-    }  # fmt: skip
+    }
     found = {}
     for query in expected:
         response = world.anna.get(f"{URL}?{query}")
@@ -229,9 +267,13 @@ def test_invalid_report_returns_400_and_names_the_field(world):
 
 
 def test_invalid_export_returns_400_with_what_is_allowed(world):
-    tables = "live, time-to-close, groups, applications, sources, stages, reasons, applications-by-group"
+    tables = (
+        "live, time-to-close, groups, applications, sources, stages, reasons, applications-by-group"
+    )
     tables += ", vacancies, vacancies-sources"
-    expected = dict.fromkeys(("table=live&format=pdf", "table=live"), "format is not one of: csv, xlsx.")
+    expected = dict.fromkeys(
+        ("table=live&format=pdf", "table=live"), "format is not one of: csv, xlsx."
+    )
     expected["table=x&format=csv"] = f"table is not one of: {tables}."
     answers = {query: world.anna.get(f"{URL}?{query}") for query in expected}
     found = {query: (answer.status_code, answer.text) for query, answer in answers.items()}
@@ -243,11 +285,19 @@ def test_export_has_the_rows_of_the_page(world):
     DailyVacancies.objects.filter(brand=world.brand).update(brand=world.brand.pk + 1000)
     shown = tables(world.editor)["groups"]
 
-    text = b"".join(world.editor.get(f"{URL}?table=groups&format=csv").streaming_content).decode("utf-8-sig")
+    text = b"".join(world.editor.get(f"{URL}?table=groups&format=csv").streaming_content).decode(
+        "utf-8-sig"
+    )
     response = world.editor.get(f"{URL}?table=groups&format=xlsx")
 
     rows = list(csv.reader(StringIO(text)))
-    assert rows[0] == ["Brand", "Published on the last date", "Went live", "Closed", "Days to close, average"]
+    assert rows[0] == [
+        "Brand",
+        "Published on the last date",
+        "Went live",
+        "Closed",
+        "Days to close, average",
+    ]
     assert ["'=cmd()", "1", "2", "1", "9.0"] in rows
     with ZipFile(BytesIO(response.content)) as file:
         sheet = file.read("xl/worksheets/sheet1.xml").decode()
@@ -281,8 +331,11 @@ def test_reports_take_the_same_queries_for_any_number_of_rows(world, django_asse
     world.editor.get(URL)
     few = count("by=regions"), count("by=brand")
     for number in range(2):
-        make_vacancy(brand=make_brand(f"Brand {number}"), options={"regions": [f"Region {number}"]},
-                     publish_from=NOW - 5 * DAY)  # fmt: skip
+        make_vacancy(
+            brand=make_brand(f"Brand {number}"),
+            options={"regions": [f"Region {number}"]},
+            publish_from=NOW - 5 * DAY,
+        )
     DailyVacancies.objects.all().delete()
     record_days(at=NOW)
     assert (count("by=regions"), count("by=brand")) == few

@@ -42,7 +42,10 @@ def found(client: Client, text: str) -> dict[str, list[str]]:
         page = client.get(SEARCH, {"q": text})
         part = client.get(SEARCH, {"q": text, "part": "results"})
     titles, of_part = (
-        {group.label: [hit.title for hit in group.hits] for group in response.context_data["groups"]}
+        {
+            group.label: [hit.title for hit in group.hits]
+            for group in response.context_data["groups"]
+        }
         for response in (page, part)
     )
     assert (page.status_code, of_part) == (200, titles)
@@ -72,7 +75,9 @@ def test_every_kind_is_found(root, db):
 
 
 def missed(client: Client, texts: Any, expected: list[str]) -> dict[str, list[str]]:
-    """Return the vacancies that the part below the box shows, where these are others than `expected`."""
+    """Return the vacancies that the part below the box shows, where these are others than
+    `expected`.
+    """
     wrong = {}
     for text in texts:
         groups = client.get(SEARCH, {"q": text, "part": "results"}).context["groups"]
@@ -88,7 +93,18 @@ def test_words_of_a_title_are_found(root):
     vacancy = make_vacancy(title=title)
     make_vacancy(title="Baker")
 
-    texts = ("nurse", "NÜRSE", "urs", "ghent nurse", "nu", "c+", "100%", "night_shift", "  nurse  ", "in gh")
+    texts = (
+        "nurse",
+        "NÜRSE",
+        "urs",
+        "ghent nurse",
+        "nu",
+        "c+",
+        "100%",
+        "night_shift",
+        "  nurse  ",
+        "in gh",
+    )
     assert missed(root, texts, [title]) == {}
     vacancy.title = "Nurse, night-shift"
     vacancy.save()
@@ -101,7 +117,10 @@ def test_words_of_a_title_are_found(root):
 def test_rows_are_found_by_number_reference_address_and_name(root):
     application = apply(make_vacancy(title="Cook"), "Mia")  # a number in its title could be found
     Application.objects.filter(pk=application.pk).update(
-        reference="7K3QX9WD", email="Mia@Example.org", email_folded="mia@example.org", family_name="Maes"
+        reference="7K3QX9WD",
+        email="Mia@Example.org",
+        email_folded="mia@example.org",
+        family_name="Maes",
     )
 
     for text in ("7k3qx9wd", "MIA@example.org", "maes", "mia ma", str(application.pk)):
@@ -115,22 +134,37 @@ def test_rows_are_found_by_number_reference_address_and_name(root):
 @pytest.mark.slow("searches many names")
 @pytest.mark.each_database
 def test_names_are_found_without_accents_and_case(root):
-    names = {"chloe": "Chloé", "muller": "MÜLLER", "yilmaz": "Yılmaz", "ines": "Inès", "o’brien": "O'Brien"}
+    names = {
+        "chloe": "Chloé",
+        "muller": "MÜLLER",
+        "yilmaz": "Yılmaz",
+        "ines": "Inès",
+        "o’brien": "O'Brien",
+    }
     vacancy = make_vacancy()
     for name in names.values():
         apply(vacancy, name, "x@example.org")
         make_recruiter(name)
-        User.objects.create_user(f"user of {vacancy.applications.count()}", last_name=name, is_staff=True)
+        User.objects.create_user(
+            f"user of {vacancy.applications.count()}", last_name=name, is_staff=True
+        )
 
     for word, name in names.items():
         for text in (word, name):
             hits = found(root, text)
-            assert (hits["Applications"], hits["Recruiters"], len(hits["Users"])) == ([name], [name], 1), text
+            assert (hits["Applications"], hits["Recruiters"], len(hits["Users"])) == (
+                [name],
+                [name],
+                1,
+            ), text
             for page in ("applications/application", "vacancies/recruiter", "auth/user"):
                 rows = changelist(root, f"/admin/{page}/", {"q": text}).result_list
                 assert len(rows) == 1, (page, text)
     Application.objects.update(given_name="", user=User.objects.get(last_name="Chloé"))
-    assert len(root.get("/admin/applications/application/", {"q": "chloe"}).context["cl"].result_list) == 5
+    assert (
+        len(root.get("/admin/applications/application/", {"q": "chloe"}).context["cl"].result_list)
+        == 5
+    )
 
 
 @pytest.mark.slow("opens several pages of the admin")
@@ -158,16 +192,25 @@ def test_the_best_hits_are_first(root):
     for title in ("Nightnurse", "Nurses", "Nurse", "Nursery"):
         make_vacancy(title=title, reference="AB-1" if title == "Nursery" else "")
     vacancy = make_vacancy(title="Jan")
-    for given, address in (("Mia", "m@jan.example"), ("Janssens", "x@b.example"), ("Jan", "x@a.example")):
+    for given, address in (
+        ("Mia", "m@jan.example"),
+        ("Janssens", "x@b.example"),
+        ("Jan", "x@a.example"),
+    ):
         apply(vacancy, given, address)
 
     assert found(root, "nurse")["Vacancies"] == ["Nurse", "Nurses", "Nursery", "Nightnurse"]
     assert found(root, "ab-1")["Vacancies"] == ["Nursery"]
     assert found(root, "jan")["Applications"] == ["Jan", "Mia", "Janssens"]
     changelist = root.get("/admin/applications/application/", {"q": "jan"}).context["cl"]
-    assert [row.display_name for row in changelist.result_list] == ["Jan", "Janssens", "Mia"]  # by name only
+    # By name only.
+    assert [row.display_name for row in changelist.result_list] == ["Jan", "Janssens", "Mia"]
     assert changelist.get_ordering_field_columns() == {}
-    rows = root.get("/admin/applications/application/", {"q": "M@jan.example"}).context["cl"].result_list
+    rows = (
+        root.get("/admin/applications/application/", {"q": "M@jan.example"})
+        .context["cl"]
+        .result_list
+    )
     assert [row.display_name for row in rows] == ["Mia"]
 
 
@@ -238,7 +281,8 @@ def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch
             cursor.execute("SET LOCAL enable_seqscan = off")
             kind = next(each for each in module.KINDS if each.model is Application)
             cursor.execute(
-                f"EXPLAIN SELECT 1 FROM applications_application WHERE {kind.indexed} LIKE '%zebra%'"
+                f"EXPLAIN SELECT 1 FROM applications_application WHERE {kind.indexed} LIKE "
+                "'%zebra%'"
             )
             assert "on applications_folded_search" in str(cursor.fetchall())
     assert found(root, "zebra") == ({"Applications": ["Zebra"]} if is_indexed else {})
@@ -257,7 +301,8 @@ def test_query_count_does_not_depend_on_the_hits(root):
         with CaptureQueriesContext(connection) as queries:
             root.get(SEARCH, {"q": "zebra", "part": "results"})
         counts.append(len([query for query in queries if query["sql"].startswith("SELECT")]))
-    assert counts[0] == counts[2] <= (22 if connection.vendor == "postgresql" else 18)  # the two indexes
+    # The two indexes.
+    assert counts[0] == counts[2] <= (22 if connection.vendor == "postgresql" else 18)
 
 
 def test_a_statement_that_takes_long_leaves_the_other_kinds(root, monkeypatch):
@@ -274,5 +319,10 @@ def test_a_statement_that_takes_long_leaves_the_other_kinds(root, monkeypatch):
 
     response = root.get(SEARCH, {"q": "zebra"})
 
-    assert {group.label for group in response.context["groups"] if group.hits} == {"Vacancies", "Recruiters"}
-    assert [group.label for group in response.context["groups"] if group.is_incomplete] == ["Applications"]
+    assert {group.label for group in response.context["groups"] if group.hits} == {
+        "Vacancies",
+        "Recruiters",
+    }
+    assert [group.label for group in response.context["groups"] if group.is_incomplete] == [
+        "Applications"
+    ]

@@ -53,7 +53,11 @@ def test_start_page_says_that_nothing_is_to_do(office):
 
 
 def test_large_numbers_are_capped(office):
-    row = {"vacancy": office.own.vacancy, "created_at": timezone.now(), "updated_at": timezone.now()}
+    row = {
+        "vacancy": office.own.vacancy,
+        "created_at": timezone.now(),
+        "updated_at": timezone.now(),
+    }
     Application.objects.bulk_create(Application(**row) for _ in range(99))
 
     response = office.anna.get("/admin/")
@@ -64,13 +68,21 @@ def test_large_numbers_are_capped(office):
 
 
 def test_start_page_shows_interviews_of_today(office):
-    for application, hours in ((office.own, 2), (office.own, 26), (office.own, -48), (office.foreign, 2)):
+    for application, hours in (
+        (office.own, 2),
+        (office.own, 26),
+        (office.own, -48),
+        (office.foreign, 2),
+    ):
         planned_at = timezone.now() + timedelta(hours=hours)
         HistoryEntry.objects.create(application=application, name="Talk", planned_at=planned_at)
 
     part = to_do(office.anna.get("/admin/"))["Interviews and tasks today"]
 
-    assert (part.count, [(row.text, row.note) for row in part.rows]) == ("1", [("Talk: Mia", "11:30")])
+    assert (part.count, [(row.text, row.note) for row in part.rows]) == (
+        "1",
+        [("Talk: Mia", "11:30")],
+    )
     assert len(office.anna.get(part.url).context["cl"].result_list) == 1
 
 
@@ -78,7 +90,9 @@ def test_start_page_shows_what_waits_for_a_decision(office):
     now, week = timezone.now(), timedelta(days=7, hours=1)
 
     def moved(name, *stages, **columns):
-        application = apply(office.own.vacancy, name, f"{name}@example.org", created_at=now - week, **columns)
+        application = apply(
+            office.own.vacancy, name, f"{name}@example.org", created_at=now - week, **columns
+        )
         application.changes.all().delete()
         for stage, ago in stages:
             application.changes.create(stage=stage, at=now - ago)
@@ -107,8 +121,9 @@ def test_start_page_leads_with_the_work_of_an_approver(office):
     parts = staff("ann", "Approver", brands=[office.brand]).get("/admin/").context["to_do"]
 
     assert [(str(part.title), part.count) for part in parts][:2] == [
-        ("Waiting for your approval", "1"), ("Applications to read", "1"),
-    ]  # fmt: skip
+        ("Waiting for your approval", "1"),
+        ("Applications to read", "1"),
+    ]
     assert parts[0].rows[0].text == "Surgeon"
     assert "Waiting for your approval" not in to_do(office.anna.get("/admin/"))
 
@@ -153,10 +168,16 @@ def test_start_page_tells_administrators_that_deliver_does_not_run_or_fails(offi
     client = Client()
     client.force_login(administrator)
     assertContains(client.get("/admin/"), never)
-    JobRun.objects.create(name="JobAlerts", completed_at=NOW - timedelta(minutes=11), error="ValueError")
+    JobRun.objects.create(
+        name="JobAlerts", completed_at=NOW - timedelta(minutes=11), error="ValueError"
+    )
     fine = JobRun.objects.create(name="MailDelivery", completed_at=NOW - timedelta(minutes=9))
-    assert told() == ["A part of “manage.py deliver” fails: JobAlerts, since 2 Mar 2026, 09:19 (ValueError)."]
+    assert told() == [
+        "A part of “manage.py deliver” fails: JobAlerts, since 2 Mar 2026, 09:19 (ValueError)."
+    ]
     JobRun.objects.filter(pk=fine.pk).update(completed_at=NOW - timedelta(minutes=11))
-    assert told() == ["Emails are not being sent: “manage.py deliver” last ran on 2 Mar 2026, 09:19."]
+    assert told() == [
+        "Emails are not being sent: “manage.py deliver” last ran on 2 Mar 2026, 09:19."
+    ]
     JobRun.objects.update(completed_at=NOW)
     assert told() == []

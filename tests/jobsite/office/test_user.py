@@ -1,4 +1,6 @@
-"""The pages of users: the list, roles and brands, deactivation, and nothing beyond own permissions."""
+"""The pages of users: the list, roles and brands, deactivation, and
+nothing beyond own permissions.
+"""
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
@@ -15,15 +17,20 @@ LIST = "/admin/auth/user/"
 
 def change(client, user, **values):
     data = {
-        "username": user.username, "email": user.email, "is_active": "on",
-        "groups": [each.pk for each in user.groups.all()], "brands": [each.pk for each in user.brands.all()],
-    }  # fmt: skip
+        "username": user.username,
+        "email": user.email,
+        "is_active": "on",
+        "groups": [each.pk for each in user.groups.all()],
+        "brands": [each.pk for each in user.brands.all()],
+    }
     return client.post(f"{LIST}{user.pk}/change/", data | values)
 
 
 def access(user):
     user = User.objects.get(pk=user.pk)
-    return sorted(each.name for each in user.groups.all()), sorted(str(brand) for brand in user.brands.all())
+    return sorted(each.name for each in user.groups.all()), sorted(
+        str(brand) for brand in user.brands.all()
+    )
 
 
 def listed(client, query=""):
@@ -40,7 +47,7 @@ def administrator():
     return colleague("ada", "Administrator")
 
 
-# --- the list ----------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def test_list_shows_roles_brands_and_last_sign_in(administrator, acme, beta):
@@ -49,8 +56,13 @@ def test_list_shows_roles_brands_and_last_sign_in(administrator, acme, beta):
     client = signed_in(administrator)
     page = client.get(LIST)
     assert [*page.context["cl"].list_display][1:] == [
-        "who", "email", "role_names", "brand_names", "last_sign_in", "is_active",
-    ]  # fmt: skip
+        "who",
+        "email",
+        "role_names",
+        "brand_names",
+        "last_sign_in",
+        "is_active",
+    ]
     text = " ".join(page.content.decode().split())
     for word in ("An Maes", "an@example.org", "Recruiter", "Acme, Beta", "Never"):
         assert word in text
@@ -75,7 +87,7 @@ def test_brand_administrator_sees_members_of_own_brands(brand_admin, acme, beta)
     assert "Beta" not in page.content.decode()  # whose members are not his business
 
 
-# --- the form ----------------------------------------------------------------------------------------
+# --- the form -------------------------------------------------------------------------------------
 
 
 def test_page_has_no_passwords_and_permissions(administrator, acme):
@@ -83,7 +95,11 @@ def test_page_has_no_passwords_and_permissions(administrator, acme):
     text = signed_in(administrator).get(f"{LIST}{an.pk}/change/").content.decode()
     for word in ("algorithm", "is_staff", "is_superuser", "user_permissions", "/password/"):
         assert word not in text
-    text = signed_in(User.objects.create_superuser("root")).get(f"{LIST}{an.pk}/change/").content.decode()
+    text = (
+        signed_in(User.objects.create_superuser("root"))
+        .get(f"{LIST}{an.pk}/change/")
+        .content.decode()
+    )
     for word in ("is_staff", "is_superuser", "user_permissions"):
         assert word in text
 
@@ -108,7 +124,9 @@ def test_role_of_own_brands_needs_a_brand_and_nobody_deactivates_the_own_account
     assert page.context["adminform"].form.errors == {"brands": ["Choose at least one brand."]}
     assert change(client, colleague("ed", "Editor")).status_code == 302
     page = change(client, administrator, is_active="")
-    assert page.context["adminform"].form.errors == {"is_active": ["You cannot deactivate your own account."]}
+    assert page.context["adminform"].form.errors == {
+        "is_active": ["You cannot deactivate your own account."]
+    }
 
 
 @pytest.mark.slow("many requests")
@@ -121,7 +139,10 @@ def test_brand_administrator_gives_no_higher_role_and_no_other_brand(brand_admin
     for target, data in cases:
         before = access(target)
         page = change(client, target, **data)
-        assert (list(page.context["adminform"].form.errors), access(target)) == (list(data), before), data
+        assert (list(page.context["adminform"].form.errors), access(target)) == (
+            list(data),
+            before,
+        ), data
     assert change(client, an, groups=[group("Brand administrator").pk]).status_code == 302
     assert access(an) == (["Brand administrator"], ["Acme"])
 
@@ -146,7 +167,10 @@ def test_brand_administrator_changes_no_one_above_or_of_other_brands(brand_admin
         for extra in ({}, {"select_across": "1"}):
             client.post(LIST, data | extra | {"confirmed": "1", "post": "yes"})
     rows = User.objects.filter(pk__in=[user.pk for user in targets])
-    assert (rows.filter(is_active=True).count(), rows.filter(email="mine@example.org").count()) == (5, 0)
+    assert (rows.filter(is_active=True).count(), rows.filter(email="mine@example.org").count()) == (
+        5,
+        0,
+    )
 
 
 def test_only_superusers_change_addresses_and_permissions(administrator, acme):
@@ -157,7 +181,11 @@ def test_only_superusers_change_addresses_and_permissions(administrator, acme):
         sent = {"email": "mine@example.org", "username": "mine", "first_name": "Changed"}
         assert change(client, user, **sent, **rights).status_code == 302
         user.refresh_from_db()
-        assert (user.email, user.username, user.first_name) == (f"{name}@example.org", name, "Changed")
+        assert (user.email, user.username, user.first_name) == (
+            f"{name}@example.org",
+            name,
+            "Changed",
+        )
         assert (user.is_superuser, user.user_permissions.count()) == (False, 0)
         assert user.check_password("x")
     root = signed_in(User.objects.create_superuser("root"))
@@ -181,11 +209,13 @@ def test_members_of_a_brand_are_visible_accounts_only(acme, beta):
     client = signed_in(user)
     url = f"/admin/vacancies/brand/{acme.pk}/change/"
     assert "hidden" not in client.get(url).context["adminform"].form["members"].as_widget()
-    client.post(url, {"name": "Acme", "description": "", "url": "", "members": [user.pk, hidden.pk]})
+    client.post(
+        url, {"name": "Acme", "description": "", "url": "", "members": [user.pk, hidden.pk]}
+    )
     assert list(acme.members.all()) == [user]
 
 
-# --- groups ------------------------------------------------------------------------------------------
+# --- groups ---------------------------------------------------------------------------------------
 
 
 def test_group_beyond_own_permissions_is_not_changed():
@@ -208,7 +238,7 @@ def test_group_beyond_own_permissions_is_not_changed():
     assert mine.permissions.count() == 4
 
 
-# --- deactivation --------------------------------------------------------------------------------------
+# --- deactivation ---------------------------------------------------------------------------------
 
 
 def test_deactivation_asks_first_and_ends_sessions(administrator, acme):

@@ -52,15 +52,21 @@ def rows() -> dict[str, str]:
         for table in connection.introspection.table_names(cursor):
             if table not in ADAPTED:
                 cursor.execute(f'SELECT * FROM "{table}"')
-                content = sorted(repr([bytes(v) if isinstance(v, memoryview) else v for v in row])
-                                 for row in cursor.fetchall())  # fmt: skip
+                content = sorted(
+                    repr([bytes(v) if isinstance(v, memoryview) else v for v in row])
+                    for row in cursor.fetchall()
+                )
                 digests[table] = hashlib.md5(repr(content).encode()).hexdigest()
     return digests
 
 
 def media(folder: Path) -> dict[str, bytes]:
     """Return the content of all files in `folder`, by path."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def tree(folder: Path) -> set[str]:
@@ -74,7 +80,11 @@ class Site:
     def __init__(self, application: Any, user: Any) -> None:
         self.application = ResponseCache(application, read_state)
         self.user = user
-        self.paths = [*PATHS, "/v1/vacancies?page[size]=3&page[number]=2", "/v1/vacancies?sort=title"]
+        self.paths = [
+            *PATHS,
+            "/v1/vacancies?page[size]=3&page[number]=2",
+            "/v1/vacancies?sort=title",
+        ]
         for pk in Vacancy.objects.values_list("pk", flat=True):
             self.paths += [f"/v1/vacancies/{pk}{what}" for what in ("", "/form", "/form/schema")]
 
@@ -96,9 +106,12 @@ def modify() -> None:
     make_vacancy(title="Later", brand=make_brand("Later"))
 
 
-def rewritten(archive: Path, to: Path, change: Callable[[str, bytes], Any], *, also: tuple = ()) -> Path:
-    """Write a copy of `archive` with `change` applied to each part, and the members `also`; return its
-    path."""
+def rewritten(
+    archive: Path, to: Path, change: Callable[[str, bytes], Any], *, also: tuple = ()
+) -> Path:
+    """Write a copy of `archive` with `change` applied to each part, and the members `also`; return
+    its path.
+    """
     with tarfile.open(archive) as source, tarfile.open(to, "w") as target:
         for member in source:
             content = change(member.name, source.extractfile(member).read())
@@ -123,7 +136,11 @@ def with_manifest(**values: Any) -> Callable[[str, bytes], bytes]:
     """Return a change that replaces fields of the manifest."""
 
     def edit(name: str, content: bytes) -> bytes:
-        return json.dumps(json.loads(content) | values).encode() if name == "manifest.json" else content
+        return (
+            json.dumps(json.loads(content) | values).encode()
+            if name == "manifest.json"
+            else content
+        )
 
     return edit
 

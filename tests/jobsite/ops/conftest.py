@@ -14,12 +14,15 @@ from tests.jobsite.ops.backups import Site
 
 @pytest.fixture
 def site(wsgi: Any, settings: Any, filters: Any) -> Site:
-    # Not above: a conftest can be loaded before the settings, which the module changes for its process.
+    # Not above: a conftest can be loaded before the settings, which the module changes for its
+    # process.
     from jobsite.wsgi import _bare
 
     settings.RESPONSE_CACHE_MB = 16
     vacancies = make_site()
-    vacancies[0].attachments.create(position=9, name="Brochure", file=ContentFile(b"%PDF-1", "brochure.pdf"))
+    vacancies[0].attachments.create(
+        position=9, name="Brochure", file=ContentFile(b"%PDF-1", "brochure.pdf")
+    )
     application = make_application(vacancy=vacancies[1])
     make_step(application)
     file = make_file(make_submission(application, {"cv": "cv.pdf"}), content=b"%PDF-2 private")

@@ -29,7 +29,11 @@ JOURNALS = ("-journal", "-wal", "-shm")
 # Files of a process that was killed.
 LEFTOVERS = [
     f".jobsite-20260101T000000Z.tar.{kind}"
-    for kind in ("archive.part", "database.part", *(f"database.plain.part{end}" for end in ("", *JOURNALS)))
+    for kind in (
+        "archive.part",
+        "database.part",
+        *(f"database.plain.part{end}" for end in ("", *JOURNALS)),
+    )
 ]
 
 
@@ -71,20 +75,28 @@ def test_archive_is_consistent_while_others_write(filters, tmp_path, elsewhere, 
         assert len(vacancy.choices.all()) == 2
         assert vacancy.location == vacancy.title
     assert 1 <= len(vacancies) <= len(written)
-    assert list(Vacancy.objects.order_by("pk").values_list("pk", flat=True)) == written[: len(vacancies)]
+    assert (
+        list(Vacancy.objects.order_by("pk").values_list("pk", flat=True))
+        == written[: len(vacancies)]
+    )
     assert bucket_counts()[0] == len(vacancies)
 
 
 def test_older_archives_are_removed(filters, tmp_path, time_machine, settings):
     folder = tmp_path / "deep" / "backups"
     for day in range(1, 5):
-        time_machine.move_to(timezone.datetime(2026, 3, day, 2, tzinfo=timezone.get_default_timezone()))
+        time_machine.move_to(
+            timezone.datetime(2026, 3, day, 2, tzinfo=timezone.get_default_timezone())
+        )
         folder.mkdir(parents=True, exist_ok=True)
         for name in LEFTOVERS:
             (folder / name).touch()
         made = run("backup", folder, keep=2)
     assert made["removed"] == ["jobsite-20260302T020000Z.tar"]
-    assert sorted(os.listdir(folder)) == ["jobsite-20260303T020000Z.tar", "jobsite-20260304T020000Z.tar"]
+    assert sorted(os.listdir(folder)) == [
+        "jobsite-20260303T020000Z.tar",
+        "jobsite-20260304T020000Z.tar",
+    ]
     with pytest.raises(UsageError, match="1 or more"):
         run("backup", folder, keep=0)
     with pytest.raises(CommandError, match="served to everyone"):
@@ -94,7 +106,9 @@ def test_older_archives_are_removed(filters, tmp_path, time_machine, settings):
 
 
 def test_failed_backup_leaves_no_file_and_reports_why(filters, tmp_path, monkeypatch):
-    Attachment.objects.create(vacancy=make_vacancy(), position=1, name="Gone", file="attachments/gone.pdf")
+    Attachment.objects.create(
+        vacancy=make_vacancy(), position=1, name="Gone", file="attachments/gone.pdf"
+    )
     folder = tmp_path / "backups"
     assert "Missing file that the database names: attachments/gone.pdf" in output("backup", folder)
     before = os.listdir(folder)

@@ -37,13 +37,17 @@ from vacancies.checks import consent_texts_are_own
 KEY, BACKUP_KEY = secrets.token_urlsafe(50), secrets.token_urlsafe(50)
 MANIFEST = '{"version": "1.1", "paths": {}, "hash": ""}'
 GOOD = {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "jobs.example.com"}
-VARIABLES = set(re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', (ROOT / "jobsite/settings.py").read_text()))
+VARIABLES = set(
+    re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', (ROOT / "jobsite/settings.py").read_text())
+)
 OF_ENVIRONMENT = r'(?:environ\.get\(\s*"|\$\{)([A-Z][A-Z0-9_]*)'
 OF_GUNICORN = set()  # and of its start script
 for _name in ("gunicorn.conf.py", "reload.sh"):
     OF_GUNICORN |= set(re.findall(OF_ENVIRONMENT, (ROOT / "deploy" / _name).read_text()))
 OF_COMPOSE = set(re.findall(r"(?<!\$)\$\{([A-Z_]+)", (ROOT / "deploy/compose.yaml").read_text()))
-EXAMPLE = re.findall(r"^#?([A-Z][A-Z0-9_]*)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE)
+EXAMPLE = re.findall(
+    r"^#?([A-Z][A-Z0-9_]*)=(.*)$", (ROOT / ".env.example").read_text(), re.MULTILINE
+)
 
 
 @pytest.fixture
@@ -70,22 +74,36 @@ def start(monkeypatch):
         ({"DEBUG": "off"}, ["SECRET_KEY must be set"]),
         ({"BIND": "0.0.0.0:8000"}, ["SECRET_KEY must be set"]),
         ({"BIND": ":8000"}, ["SECRET_KEY must be set"]),
-        ({"SECRET_KEY": KEY, "ALLOWED_HOSTS": "localhost", "DEBUG": "1", "BIND": "[::]:80"}, ["DEBUG is on"]),
+        (
+            {"SECRET_KEY": KEY, "ALLOWED_HOSTS": "localhost", "DEBUG": "1", "BIND": "[::]:80"},
+            ["DEBUG is on"],
+        ),
         ({**GOOD, "DEBUG": "on"}, ["DEBUG is on"]),
-        ({"SECRET_KEY": KEY, "DEBUG": "1", "PUBLIC_BASE_URL": "https://jobs.example.com"},
-         ["DEBUG is on", "ALLOWED_HOSTS is empty"]),
-        ({"SECRET_KEY": KEY, "DEBUG": "1", "PUBLIC_BASE_URL": "jobs.test", "ALLOWED_HOSTS": "localhost"},
-         ["DEBUG is on"]),
+        (
+            {"SECRET_KEY": KEY, "DEBUG": "1", "PUBLIC_BASE_URL": "https://jobs.example.com"},
+            ["DEBUG is on", "ALLOWED_HOSTS is empty"],
+        ),
+        (
+            {
+                "SECRET_KEY": KEY,
+                "DEBUG": "1",
+                "PUBLIC_BASE_URL": "jobs.test",
+                "ALLOWED_HOSTS": "localhost",
+            },
+            ["DEBUG is on"],
+        ),
         ({**GOOD, "SECRET_KEY": KEY[:49]}, ["SECRET_KEY can be guessed"]),
         ({**GOOD, "SECRET_KEY": "password!" * 9}, ["SECRET_KEY can be guessed"]),
         ({**GOOD, "SECRET_KEY": "django-insecure-" + KEY}, ["SECRET_KEY can be guessed"]),
         ({"SECRET_KEY": KEY}, ["ALLOWED_HOSTS is empty"]),
         ({**GOOD, "ALLOWED_HOSTS": "*"}, ["ALLOWED_HOSTS has a *"]),
         ({**GOOD, "ALLOWED_HOSTS": "jobs.example.com,*.example.com"}, ["ALLOWED_HOSTS has a *"]),
-        ({"SECRET_KEY": "x", "ALLOWED_HOSTS": "*", "DEBUG": "true"},
-         ["DEBUG is on", "SECRET_KEY can be guessed", "ALLOWED_HOSTS has a *"]),
+        (
+            {"SECRET_KEY": "x", "ALLOWED_HOSTS": "*", "DEBUG": "true"},
+            ["DEBUG is on", "SECRET_KEY can be guessed", "ALLOWED_HOSTS has a *"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_unsafe_configuration_does_not_start_and_lists_all_reasons(start, variables, reasons):
     with pytest.raises(ImproperlyConfigured) as refusal:
         start(**variables)
@@ -103,12 +121,19 @@ def test_unsafe_configuration_does_not_start_and_lists_all_reasons(start, variab
         ({"BIND": "127.0.0.1:8001"}, True),
         ({"BIND": "unix:/run/jobsite.sock"}, True),
         ({"SECRET_KEY": "short", "DEBUG": "on"}, True),
-        ({"SECRET_KEY": KEY, "DEBUG": "on", "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
-          "PUBLIC_BASE_URL": "http://localhost:8000"}, True),
+        (
+            {
+                "SECRET_KEY": KEY,
+                "DEBUG": "on",
+                "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",
+                "PUBLIC_BASE_URL": "http://localhost:8000",
+            },
+            True,
+        ),
         (GOOD, False),
         ({"SECRET_KEY": secrets.token_hex(32), "ALLOWED_HOSTS": ".example.com"}, False),
     ],
-)  # fmt: skip
+)
 def test_development_on_loopback_and_production_start(start, variables, debug):
     assert start(**variables)["DEBUG"] is debug
 
@@ -128,41 +153,86 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
     for name, value, message in (
         ("DEBUG", "ja", "DEBUG is 'ja', not on or off."),
         ("MULTI_BRANDING", "2", "MULTI_BRANDING is '2', not on or off."),
-        ("TIME_ZONE", "Europe/Rom", "TIME_ZONE is 'Europe/Rom', not a time zone such as Europe/Brussels."),
+        (
+            "TIME_ZONE",
+            "Europe/Rom",
+            "TIME_ZONE is 'Europe/Rom', not a time zone such as Europe/Brussels.",
+        ),
         ("SITE_COLOR", "blue", "SITE_COLOR is 'blue', not a color such as #0b57b0."),
-        ("SITE_LOGO", "http://example.com/logo.svg",
-         "SITE_LOGO is 'http://example.com/logo.svg', not an address such as "
-         "https://www.example.com/logo.svg or /files/logo.svg, without ; , and quotes."),
+        (
+            "SITE_LOGO",
+            "http://example.com/logo.svg",
+            "SITE_LOGO is 'http://example.com/logo.svg', not an address such as "
+            "https://www.example.com/logo.svg or /files/logo.svg, without ; , and quotes.",
+        ),
         ("TIME_ZONE", "", "TIME_ZONE is '', not a time zone such as Europe/Brussels."),
         ("LANGUAGE_CODE", "", "LANGUAGE_CODE is '', not en, nl, fr, de or a variant of one."),
-        ("LANGUAGE_CODE", "dutch", "LANGUAGE_CODE is 'dutch', not en, nl, fr, de or a variant of one."),
-        ("EMAIL_URL", "mail.example.com", "EMAIL_URL has no ://; it must be like smtp+tls://user:password@host:587."),
+        (
+            "LANGUAGE_CODE",
+            "dutch",
+            "LANGUAGE_CODE is 'dutch', not en, nl, fr, de or a variant of one.",
+        ),
+        (
+            "EMAIL_URL",
+            "mail.example.com",
+            "EMAIL_URL has no ://; it must be like smtp+tls://user:password@host:587.",
+        ),
         ("CACHE_URL", "", "CACHE_URL is empty; it must be like redis://127.0.0.1:6379/0."),
-        ("CACHE_URL", "filecache:///tmp",
-         "CACHE_URL begins with filecache://; it must be like redis://127.0.0.1:6379/0."),
-        ("CACHE_URL", "redis://127.0.0.1:abc/0",
-         f"CACHE_URL cannot be read; it must be like redis://127.0.0.1:6379/0.{encode}"),
+        (
+            "CACHE_URL",
+            "filecache:///tmp",
+            "CACHE_URL begins with filecache://; it must be like redis://127.0.0.1:6379/0.",
+        ),
+        (
+            "CACHE_URL",
+            "redis://127.0.0.1:abc/0",
+            f"CACHE_URL cannot be read; it must be like redis://127.0.0.1:6379/0.{encode}",
+        ),
         ("DATABASE_URL", "", f"DATABASE_URL is empty; {url}"),
-        ("DATABASE_URL", "'postgres://joe:hunter2@db/x'",
-         "DATABASE_URL begins with a quotation mark: write the value without quotes."),
-        ("DATABASE_URL", "postgre://joe:hunter2@db/x", f"DATABASE_URL begins with postgre://; {url}"),
+        (
+            "DATABASE_URL",
+            "'postgres://joe:hunter2@db/x'",
+            "DATABASE_URL begins with a quotation mark: write the value without quotes.",
+        ),
+        (
+            "DATABASE_URL",
+            "postgre://joe:hunter2@db/x",
+            f"DATABASE_URL begins with postgre://; {url}",
+        ),
         ("DATABASE_URL", "mysql://joe:hunter2@db/x", f"DATABASE_URL begins with mysql://; {url}"),
-        ("DATABASE_URL", "postgres://joe:hunter2/@db/x", f"DATABASE_URL cannot be read; {url}{encode}"),
+        (
+            "DATABASE_URL",
+            "postgres://joe:hunter2/@db/x",
+            f"DATABASE_URL cannot be read; {url}{encode}",
+        ),
         ("REPLICA_URL", "db/x", f"REPLICA_URL has no ://; {url}"),
         ("WEB_CONCURRENCY", "two", "WEB_CONCURRENCY is 'two', not a whole number of 1 or more."),
-        ("STATEMENT_TIMEOUT", "20s", "STATEMENT_TIMEOUT is '20s', not a whole number of 0 or more."),
-        ("APPLICATIONS_KEPT_DAYS", "six months",
-         "APPLICATIONS_KEPT_DAYS is 'six months', not a whole number of 0 or more."),
-        ("PAY_REQUIRED_IN", "BE, UK",
-         "PAY_REQUIRED_IN contains 'UK', not a country code of ISO 3166-1 such as BE. "
-         "Separate codes by commas."),
-        ("SENDER_DOMAINS", "acme.test, jobs@globex.test",
-         "SENDER_DOMAINS contains 'jobs@globex.test', not a domain such as example.com. "
-         "Separate domains by commas."),
+        (
+            "STATEMENT_TIMEOUT",
+            "20s",
+            "STATEMENT_TIMEOUT is '20s', not a whole number of 0 or more.",
+        ),
+        (
+            "APPLICATIONS_KEPT_DAYS",
+            "six months",
+            "APPLICATIONS_KEPT_DAYS is 'six months', not a whole number of 0 or more.",
+        ),
+        (
+            "PAY_REQUIRED_IN",
+            "BE, UK",
+            "PAY_REQUIRED_IN contains 'UK', not a country code of ISO 3166-1 such as BE. "
+            "Separate codes by commas.",
+        ),
+        (
+            "SENDER_DOMAINS",
+            "acme.test, jobs@globex.test",
+            "SENDER_DOMAINS contains 'jobs@globex.test', not a domain such as example.com. "
+            "Separate domains by commas.",
+        ),
         ("METRICS_PORT", "yes", "METRICS_PORT is 'yes', not a whole number from 0 to 65535."),
         ("BODY_CACHE_MB", "-1", "BODY_CACHE_MB is '-1', not a whole number of 0 or more."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml', not json or text."),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ImproperlyConfigured, match=f"^{re.escape(message)}$"):
             start(**{name: value})
         os.environ.pop(name)
@@ -170,7 +240,9 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
 
 def test_misspelt_variable_is_a_warning(monkeypatch, settings, tmp_path):
     settings.BASE_DIR = tmp_path
-    (tmp_path / ".env").write_text("# SECRET=x\nSECRET_KEY=x\nSENTRY_DSN=x\nPGSSLMODE=require\nDOMAIN=x\n")
+    (tmp_path / ".env").write_text(
+        "# SECRET=x\nSECRET_KEY=x\nSENTRY_DSN=x\nPGSSLMODE=require\nDOMAIN=x\n"
+    )
     for name in ("DATABSE_URL", "TIMEZONE", "PAGER", "LANGUAGE", "http_proxy"):
         monkeypatch.setenv(name, "x")
 
@@ -255,9 +327,16 @@ def production(settings, monkeypatch, tmp_path):
     """Settings of which the checks report nothing."""
     monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
     monkeypatch.setenv("TIME_ZONE", "UTC")
-    settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = ["jobs.example.com"], "https://jobs.example.com"
+    settings.ALLOWED_HOSTS, settings.PUBLIC_BASE_URL = (
+        ["jobs.example.com"],
+        "https://jobs.example.com",
+    )
     settings.TRUSTED_PROXIES, settings.INTERNAL_ACCESS = ["127.0.0.1/32"], "authenticated"
-    settings.RATE_LIMIT, settings.IS_MAIL_SENT, settings.MEDIA_ROOT = "600/min", True, tmp_path / "media"
+    settings.RATE_LIMIT, settings.IS_MAIL_SENT, settings.MEDIA_ROOT = (
+        "600/min",
+        True,
+        tmp_path / "media",
+    )
     settings.DEFAULT_FROM_EMAIL, settings.BACKUP_KEY = "jobs@example.com", BACKUP_KEY
     cache = {"BACKEND": "jobsite.serving.cache.RedisCache", "LOCATION": "redis://127.0.0.1:6379/0"}
     monkeypatch.setitem(settings.CACHES, "default", cache)
@@ -291,8 +370,16 @@ def test_time_zone_that_nobody_chose_is_a_warning(production, monkeypatch):
 
 
 INVALID = {  # setting -> the error, values without it, and values with it
-    "API_CONTACT": ("E020", ["api@example.org", "https://example.org/@api"], ["ask Mia", "javascript://x"]),
-    "API_LICENSE": ("E020", ["CC-BY-4.0 OR MIT", "https://example.org/terms"], ["ftp://example.org/terms"]),
+    "API_CONTACT": (
+        "E020",
+        ["api@example.org", "https://example.org/@api"],
+        ["ask Mia", "javascript://x"],
+    ),
+    "API_LICENSE": (
+        "E020",
+        ["CC-BY-4.0 OR MIT", "https://example.org/terms"],
+        ["ftp://example.org/terms"],
+    ),
     "DEFAULT_FROM_EMAIL": (
         "E051",
         ["webmaster@localhost", "jobs@example.com", "Jobs <jobs@example.com>"],
@@ -323,7 +410,9 @@ def test_invalid_value_is_an_error(settings, name):
     found = {}
     for value in valid + invalid:
         setattr(settings, name, value)
-        found[str(value)] = ids(antivirus_is_valid if name == "ANTIVIRUS" else checks.settings_are_valid)
+        found[str(value)] = ids(
+            antivirus_is_valid if name == "ANTIVIRUS" else checks.settings_are_valid
+        )
     assert found == {str(v): [] for v in valid} | {str(v): [error] for v in invalid}
 
 
@@ -332,8 +421,11 @@ def test_rate_limit_of_several_workers_needs_a_shared_cache(production, monkeypa
     cache = {"BACKEND": f"django.core.cache.backends.{backend}"}
     monkeypatch.setitem(production.CACHES, "default", cache)
     for production.RATE_LIMIT, workers, found in (
-        ("600/min", None, ["W004"]), ("600/min", "2", ["W004"]), ("600/min", "1", []), ("off", "2", []),
-    ):  # fmt: skip
+        ("600/min", None, ["W004"]),
+        ("600/min", "2", ["W004"]),
+        ("600/min", "1", []),
+        ("off", "2", []),
+    ):
         if workers:
             monkeypatch.setenv("WEB_CONCURRENCY", workers)
         assert ids(checks.production_is_configured) == found
@@ -341,9 +433,14 @@ def test_rate_limit_of_several_workers_needs_a_shared_cache(production, monkeypa
 
 def test_sqlite_with_a_remote_cache_is_a_warning(production, monkeypatch):
     for engine, host, found in (
-        ("sqlite3", "cache", ["W013"]), ("sqlite3", "localhost", []), ("postgresql", "cache", []),
-    ):  # fmt: skip
-        cache = {"BACKEND": "jobsite.serving.cache.RedisCache", "LOCATION": f"redis://{host}:6379/0"}
+        ("sqlite3", "cache", ["W013"]),
+        ("sqlite3", "localhost", []),
+        ("postgresql", "cache", []),
+    ):
+        cache = {
+            "BACKEND": "jobsite.serving.cache.RedisCache",
+            "LOCATION": f"redis://{host}:6379/0",
+        }
         database = {"ENGINE": f"django.db.backends.{engine}", "NAME": "jobsite"}
         monkeypatch.setitem(production.CACHES, "default", cache)
         monkeypatch.setitem(production.DATABASES, "default", database)
@@ -412,7 +509,10 @@ def test_overlapping_folders_are_an_error(settings, monkeypatch, tmp_path):
         settings.PRIVATE_ROOT = tmp_path / private
         assert ids() == found, (media, static, private)
 
-    database = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "media" / "db.sqlite3")}
+    database = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(tmp_path / "media" / "db.sqlite3"),
+    }
     monkeypatch.setitem(settings.DATABASES, "default", database)
     settings.MEDIA_ROOT, settings.PRIVATE_ROOT = tmp_path / "media", tmp_path / "private"
     assert ids() == ["E012"]
@@ -425,7 +525,9 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
     assert ids(found) == []  # nobody can apply yet
 
     def add(language, host):
-        ConsentText.objects.add(language=language, text="Ja.", statement_url=f"https://{host}/privacy")
+        ConsentText.objects.add(
+            language=language, text="Ja.", statement_url=f"https://{host}/privacy"
+        )
 
     make_vacancy()
     add("fr", "jobs.test")
@@ -445,7 +547,9 @@ def test_default_consent_text_is_a_warning_once_vacancies_are_published(settings
     )
     assert [" 5 links to https://example.org." in each.msg for each in found()] == [True]
 
-    monkeypatch.setattr("vacancies.querysets.VacancyQuerySet.published", Mock(side_effect=DatabaseError))
+    monkeypatch.setattr(
+        "vacancies.querysets.VacancyQuerySet.published", Mock(side_effect=DatabaseError)
+    )
 
     assert consent_texts_are_own() == []
 
@@ -468,7 +572,8 @@ def test_old_pdf_viewer_is_a_warning(monkeypatch):
     folder = ROOT / "applications/static/applications/vendor/pdfjs"
     assert f"pdfjs-dist {PDFJS} from npm" in (folder / "README").read_text()
     for name in ("pdf.min.js", "pdf.worker.min.js"):
-        assert f'"{PDFJS}"' in (folder / name).read_text(), name  # they refuse another version of each other
+        # They refuse another version of each other.
+        assert f'"{PDFJS}"' in (folder / name).read_text(), name
     row = make_file(make_submission(make_application(), {}))
     for days, expected in ((183, []), (184, ["W037"])):
         released = timezone.localdate() - timedelta(days=days)

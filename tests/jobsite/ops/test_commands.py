@@ -1,4 +1,6 @@
-"""What every command does: it wants the database migrated, and says what it wrote when interrupted."""
+"""What every command does: it wants the database migrated, and says what
+it wrote when interrupted.
+"""
 
 import signal
 import sqlite3
@@ -27,7 +29,14 @@ OURS = {
 }
 DJANGOS = {"makemigrations", "migrate"}  # commands of Django that ours extend
 # demo and the restores migrate by themselves, check_contract looks at another service.
-EXEMPT = {"demo", "build_city_files", "restore", "rehearse_restore", "check_contract", "compilemessages"}
+EXEMPT = {
+    "demo",
+    "build_city_files",
+    "restore",
+    "rehearse_restore",
+    "check_contract",
+    "compilemessages",
+}
 
 
 def test_commands_want_the_database_migrated(monkeypatch):
@@ -69,7 +78,11 @@ def test_interrupted_command_reports_what_it_wrote(instance, tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
 
-    assert (process.returncode, out, err) == (130, "", f"Interrupted. {count()} vacancies were created.\n")
+    assert (process.returncode, out, err) == (
+        130,
+        "",
+        f"Interrupted. {count()} vacancies were created.\n",
+    )
     assert count() > 0
 
 
@@ -143,11 +156,14 @@ def test_interrupted_demo_is_completed_by_the_next_run(stopped, monkeypatch, set
 def test_interrupted_command_of_django_prints_one_line(instance):
     code = (
         "import os, runpy, signal, django.core.management as management; "
-        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # ignored in a shell's background jobs
+        # Ignored in a shell's background jobs.
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
         "management.execute_from_command_line = lambda words: os.kill(os.getpid(), 2); "
         "runpy.run_path('manage.py', run_name='__main__')"
     )
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, env=instance.env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        command, cwd=ROOT, env=instance.env, capture_output=True, text=True, timeout=60
+    )
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")

@@ -30,7 +30,9 @@ def constraints(table: str) -> dict[str, Any]:
 
 def test_tables_are_those_of_the_models(db):
     owned = [
-        model for app in APPS for model in apps.get_app_config(app).get_models(include_auto_created=True)
+        model
+        for app in APPS
+        for model in apps.get_app_config(app).get_models(include_auto_created=True)
     ]
     for model in owned:
         table, options = model._meta.db_table, model._meta
@@ -64,7 +66,10 @@ def test_every_replaced_migration_belongs_to_one_file():
 def test_database_of_earlier_code_continues():
     recorder = MigrationRecorder(connection)
     new = [name for name in replacements() if name[0] in APPS]
-    before = {table: (columns(table), constraints(table)) for table in connection.introspection.table_names()}
+    before = {
+        table: (columns(table), constraints(table))
+        for table in connection.introspection.table_names()
+    }
     for name in new:
         recorder.record_unapplied(*name)
     recorder.record_unapplied("vacancies", "0029_video_validator")
@@ -80,7 +85,8 @@ def test_database_of_earlier_code_continues():
         call_command("migrate", verbosity=0)
     assert set(new) <= recorder.applied_migrations().keys()
     assert before == {
-        table: (columns(table), constraints(table)) for table in connection.introspection.table_names()
+        table: (columns(table), constraints(table))
+        for table in connection.introspection.table_names()
     }
 
 

@@ -23,7 +23,8 @@ PARTS = {DATABASE: b"database", "media/attachments/a.pdf": b"%PDF-1", "media/b.p
 
 def entries(parts: dict[str, bytes]) -> dict[str, dict[str, Any]]:
     return {
-        name: {"size": len(part), "sha256": hashlib.sha256(part).hexdigest()} for name, part in parts.items()
+        name: {"size": len(part), "sha256": hashlib.sha256(part).hexdigest()}
+        for name, part in parts.items()
     }
 
 
@@ -96,10 +97,14 @@ def changed(name: str, value: Any) -> bytes:
 def test_malformed_manifest_is_refused(place):
     for name in MANIFEST:
         lacking = archive_of({key: value for key, value in MANIFEST.items() if key != name})
-        assert report(place, lacking) == f"manifest.json is invalid at $: {name!r} is a required property."
+        assert (
+            report(place, lacking)
+            == f"manifest.json is invalid at $: {name!r} is a required property."
+        )
 
     assert report(place, archive_of(MANIFEST)) == (
-        "Verified, nothing was restored: 3 rows and 2 files of 2026-11-21T21:50:05.123456+00:00, not signed."
+        "Verified, nothing was restored: 3 rows and 2 files of 2026-11-21T21:50:05.123456+00:00, "
+        "not signed."
     )
 
     for text, expected in (
@@ -130,7 +135,9 @@ def test_manifest_with_a_field_of_another_shape_is_refused(place):
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=20), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -149,19 +156,47 @@ TWICE = "The archive is damaged: a part occurs twice"
 
 def test_member_with_another_name_kind_or_forged_headers_is_refused(place):
     names = (
-        "media/../outside", "media/../../outside", "../outside", "/outside", "/etc/passwd", "outside",
-        "media", "media/", "media//b.png", "media/./b.png", "media/a/../b.png", "./media/b.png", "media/a/.",
-        "Media/x", "manifest.json/", "\x1b[2Jmedia/x", "media/\udcff/../../x", "private", "private/",
-        "private/x", "private/../outside", f"private/{'F' * 32}", f"private/.{'f' * 32}.part",
+        "media/../outside",
+        "media/../../outside",
+        "../outside",
+        "/outside",
+        "/etc/passwd",
+        "outside",
+        "media",
+        "media/",
+        "media//b.png",
+        "media/./b.png",
+        "media/a/../b.png",
+        "./media/b.png",
+        "media/a/.",
+        "Media/x",
+        "manifest.json/",
+        "\x1b[2Jmedia/x",
+        "media/\udcff/../../x",
+        "private",
+        "private/",
+        "private/x",
+        "private/../outside",
+        f"private/{'F' * 32}",
+        f"private/.{'f' * 32}.part",
         f"private/a/{'0' * 32}",
-    )  # fmt: skip
+    )
     reports = {name: report(place, archive_of(MANIFEST, member(name, b"x"))) for name in names}
-    assert {n: text for n, text in reports.items() if not text.startswith((FOREIGN, TWICE, TRUNCATED))} == {}
+    assert {
+        n: text for n, text in reports.items() if not text.startswith((FOREIGN, TWICE, TRUNCATED))
+    } == {}
 
     kinds = (
-        tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
-        tarfile.CONTTYPE, tarfile.GNUTYPE_SPARSE, b"Z",
-    )  # fmt: skip
+        tarfile.SYMTYPE,
+        tarfile.LNKTYPE,
+        tarfile.CHRTYPE,
+        tarfile.BLKTYPE,
+        tarfile.DIRTYPE,
+        tarfile.FIFOTYPE,
+        tarfile.CONTTYPE,
+        tarfile.GNUTYPE_SPARSE,
+        b"Z",
+    )
     for kind in kinds:
         for name in ("media/link", "manifest.json", DATABASE):
             text = report(place, tar(member(name, type=kind, linkname="/etc/passwd")))
@@ -169,25 +204,42 @@ def test_member_with_another_name_kind_or_forged_headers_is_refused(place):
 
     # A sparse file of a few bytes would be read as a file of terabytes.
     for headers in (
-        {"size": "-1024"}, {"size": "9" * 40}, {"size": "8" + "0" * 18}, {"mtime": "nan"}, {"mtime": "inf"},
-        {"mtime": "1e400"}, {"mtime": "-1"}, {"mtime": "99999999999"}, {"path": "media/../../x"},
-        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "media/x",
-         "GNU.sparse.realsize": "9" * 18},
+        {"size": "-1024"},
+        {"size": "9" * 40},
+        {"size": "8" + "0" * 18},
+        {"mtime": "nan"},
+        {"mtime": "inf"},
+        {"mtime": "1e400"},
+        {"mtime": "-1"},
+        {"mtime": "99999999999"},
+        {"path": "media/../../x"},
+        {
+            "GNU.sparse.major": "1",
+            "GNU.sparse.minor": "0",
+            "GNU.sparse.name": "media/x",
+            "GNU.sparse.realsize": "9" * 18,
+        },
         {"GNU.sparse.map": "0,1", "GNU.sparse.size": "9" * 18},
         {"GNU.sparse.size": "9" * 18, "GNU.sparse.offset": "0", "GNU.sparse.numbytes": "1"},
-    ):  # fmt: skip
+    ):
         text = report(place, tar(member("media/x", b"2\n0\n1\n" + bytes(505), pax_headers=headers)))
         assert text.startswith((FOREIGN, TRUNCATED, "[Errno")), (headers, text)
 
 
 def test_parts_that_do_not_fit_are_refused(place):
     again = member("media/more", b"x")
-    late = tar(*(member(*part) for part in PARTS.items()), manifest_of(json.dumps(MANIFEST).encode()), again)
+    late = tar(
+        *(member(*part) for part in PARTS.items()),
+        manifest_of(json.dumps(MANIFEST).encode()),
+        again,
+    )
     twice = {"media/b.png/c": b"x"}
     both = archive_of(MANIFEST | {"parts": entries(PARTS | twice)}, **twice)
     [other] = entries({"other": b"something else of another size"}).values()
     known = MANIFEST["parts"]
-    differing = (known | {"media/b.png": known["media/b.png"] | {key: value}} for key, value in other.items())
+    differing = (
+        known | {"media/b.png": known["media/b.png"] | {key: value}} for key, value in other.items()
+    )
     for content, expected in (
         (late, "a part occurs twice, or after the manifest"),
         (archive_of(MANIFEST, member("database.dump", b"another")), "it contains two databases."),
@@ -199,12 +251,16 @@ def test_parts_that_do_not_fit_are_refused(place):
 
     for again in (*(member(*part) for part in PARTS.items()), manifest_of(b"{}")):
         text = report(place, archive_of(MANIFEST, again))
-        assert text.startswith((TWICE, "The archive is of", "manifest.json is invalid")), again[0].name
+        assert text.startswith((TWICE, "The archive is of", "manifest.json is invalid")), again[
+            0
+        ].name
 
 
 @SLOW
 @given(
-    changes=st.lists(st.tuples(st.integers(0, 20_000), st.integers(0, 255)), min_size=1, max_size=8),
+    changes=st.lists(
+        st.tuples(st.integers(0, 20_000), st.integers(0, 255)), min_size=1, max_size=8
+    ),
     length=st.integers(0, 30_000),
 )
 def test_arbitrary_damage_causes_no_traceback(place, changes, length):

@@ -1,4 +1,6 @@
-"""Liveness and readiness probes: available to every client, in time, and without internal details."""
+"""Liveness and readiness probes:
+available to every client, in time, and without internal details.
+"""
 
 import json
 import threading
@@ -16,7 +18,11 @@ from jobsite.wsgi import application
 from tests.wsgi import ask
 
 READY = {"status": "ready", "database": "ok", "migrations": "ok", "cache": "not shared"}
-FOREIGN = {"HTTP_HOST": "10.0.0.7:8000", "HTTP_ACCEPT": "text/html", "CONTENT_TYPE": "x; charset=rot13"}
+FOREIGN = {
+    "HTTP_HOST": "10.0.0.7:8000",
+    "HTTP_ACCEPT": "text/html",
+    "CONTENT_TYPE": "x; charset=rot13",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +37,9 @@ def reset_probes(monkeypatch, settings):
 
 @pytest.fixture
 def no_database(monkeypatch):
-    lost = OperationalError('connection to server at "db.internal" failed: password of "bob" is wrong')
+    lost = OperationalError(
+        'connection to server at "db.internal" failed: password of "bob" is wrong'
+    )
     monkeypatch.setattr(health, "on_dedicated_connection", Mock(side_effect=lost))
 
 
@@ -90,7 +98,9 @@ def test_readiness_depends_on_the_migrations_of_this_code(db, monkeypatch):
 
 
 def test_readiness_needs_no_cache_and_no_replica(db, monkeypatch):
-    monkeypatch.setattr(caches["default"].__class__, "server", SimpleNamespace(off_until=1.0), raising=False)
+    monkeypatch.setattr(
+        caches["default"].__class__, "server", SimpleNamespace(off_until=1.0), raising=False
+    )
     monkeypatch.setattr(health, "replica_responds", None)  # is not called
 
     assert readiness() == ("200", READY | {"cache": "degraded"})

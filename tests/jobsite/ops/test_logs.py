@@ -34,7 +34,9 @@ FORMATTERS = {"json": JsonFormatter, "text": TextFormatter}
 
 @pytest.fixture(params=FORMATTERS)
 def written(request, settings, capfd):
-    """Return a function that reads stderr since its last call. More is logged than in production."""
+    """Return a function that reads stderr since its last call.
+    More is logged than in production.
+    """
     with _written(request.param, settings, capfd) as read:
         yield read
 
@@ -83,7 +85,9 @@ def answering(status="200 OK", body=(b"abc",), headers=(), before=lambda environ
 def test_request_is_logged(objects):
     headers = {"Content-Type": "application/json"}
     answer = ask(
-        answering(headers=headers.items()), "/v1/vacancies/12?fields=id,title&x=1", HTTP_X_REQUEST_ID=ID
+        answering(headers=headers.items()),
+        "/v1/vacancies/12?fields=id,title&x=1",
+        HTTP_X_REQUEST_ID=ID,
     )
     assert answer == ("200 OK", headers | {"X-Request-ID": ID}, b"abc")
 
@@ -91,10 +95,18 @@ def test_request_is_logged(objects):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("timestamp"))
     assert 0 <= line.pop("duration_ms") < 60_000
     assert line == {
-        "level": "INFO", "logger": "jobsite.requests", "message": "request", "method": "GET",
-        "path": "/v1/vacancies/12", "query": "fields=id,title", "status": 200, "bytes": 3,
-        "operation": "v1:single-vacancy-detail", "source": "view", "request_id": ID,
-    }  # fmt: skip
+        "level": "INFO",
+        "logger": "jobsite.requests",
+        "message": "request",
+        "method": "GET",
+        "path": "/v1/vacancies/12",
+        "query": "fields=id,title",
+        "status": 200,
+        "bytes": 3,
+        "operation": "v1:single-vacancy-detail",
+        "source": "view",
+        "request_id": ID,
+    }
 
 
 @pytest.mark.django_db
@@ -123,7 +135,9 @@ def test_stream_is_logged_at_its_end(objects, tmp_path):
 def test_lines_of_a_request_have_its_id(objects):
     def say(environ):
         logging.getLogger("vacancies").warning("Careful")
-        logging.getLogger("django.request").error("No", extra={"request": environ, "status_code": 500})
+        logging.getLogger("django.request").error(
+            "No", extra={"request": environ, "status_code": 500}
+        )
 
     for number in (1, 2):
         ask(answering(before=say), "/docs", HTTP_X_REQUEST_ID=f"{ID}-{number}")
@@ -132,7 +146,10 @@ def test_lines_of_a_request_have_its_id(objects):
     lines = objects()
     first, second = f"{ID}-1", f"{ID}-2"
     assert [line["request_id"] for line in lines[:4]] == [first, first, second, second]
-    assert {line["request_id"] for line in lines if line["logger"] == "jobsite.requests"} == {first, second}
+    assert {line["request_id"] for line in lines if line["logger"] == "jobsite.requests"} == {
+        first,
+        second,
+    }
 
     for given in ("", "short", "a" * 65, "mia@example.org", 'a"b"c"d"e', "12345678\n1", "é" * 9):
         _, headers, _ = ask(answering(), "/docs", HTTP_X_REQUEST_ID=given)
@@ -147,11 +164,21 @@ def test_operation_path_exception_and_size_are_logged(objects):
         ("/v0.1/vacancies/internal", "HEAD", "v0_1:vacancy-internal", "/v0.1/vacancies/internal"),
         ("/v1/vacancies/7/form", "GET", "v1:single-vacancy-form", "/v1/vacancies/7/form"),
         ("/preview/abc:def:ghi", "GET", "preview", "/preview/<str:token>"),
-        ("/account/reset/MQ/c5x-secret", "POST", "account-reset-confirm", "/account/reset/<uidb64>/<token>"),
+        (
+            "/account/reset/MQ/c5x-secret",
+            "POST",
+            "account-reset-confirm",
+            "/account/reset/<uidb64>/<token>",
+        ),
         ("/account/invitation/1-2:s", "GET", "invitation", "/account/invitation/<str:token>"),
         ("/account/calendar/s.ics", "GET", "calendar-feed", "/account/calendar/<str:secret>.ics"),
         ("/account/receipt/X:1:s", "GET", "application-receipt", "/account/receipt/<str:token>"),
-        ("/admin/auth/user/3/change/", "GET", "admin:auth_user_change", "/admin/auth/user/3/change/"),
+        (
+            "/admin/auth/user/3/change/",
+            "GET",
+            "admin:auth_user_change",
+            "/admin/auth/user/3/change/",
+        ),
         ("/static/x.css", "GET", "static", "/static/x.css"),
         ("/en/preview/abc:def", "GET", "other", "/en/preview/..."),
         ("/mia@example.org", "BREW", "other", "/...@..."),
@@ -190,7 +217,9 @@ def test_input_cannot_forge_lines(written):
     output = written()
     lines = output.splitlines()
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028]", output)
-    assert [line for line in lines if line[:4] not in ('{"ti', "    ") and f" [{ID}]" not in line] == []
+    assert [
+        line for line in lines if line[:4] not in ('{"ti', "    ") and f" [{ID}]" not in line
+    ] == []
     assert len([line for line in lines if not line.startswith("    ")]) == 2
 
 
@@ -209,8 +238,15 @@ def test_logs_are_redacted():
         "Is all well? Yes; 12 = 12": "Is all well? Yes; 12 = 12",
     }
     assert {text: logs.redacted(text) for text in shown} == shown
-    networks = {"203.0.113.9": "203.0.113.0/24", "2001:db8:1:2::9": "2001:db8:1::/48", "?": "nowhere"}
-    found = {address: logs.network("mia", address, "Firefox", "/admin/login", None) for address in networks}
+    networks = {
+        "203.0.113.9": "203.0.113.0/24",
+        "2001:db8:1:2::9": "2001:db8:1::/48",
+        "?": "nowhere",
+    }
+    found = {
+        address: logs.network("mia", address, "Firefox", "/admin/login", None)
+        for address in networks
+    }
     assert found == networks  # of a failed sign-in
 
     shown = {
@@ -265,7 +301,9 @@ NAME, MAIL, SECRET, SOUGHT = "zyxmia", "zyxmia.jansen@example.org", "een-oud-geh
 
 @pytest.mark.slow("many requests")
 @pytest.mark.django_db
-def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings, monkeypatch, tmp_path):
+def test_logs_contain_no_personal_data_and_no_secrets(
+    written, client, settings, monkeypatch, tmp_path
+):
     """Sign in, fail, get locked out, use tokens and links, search, crash, import and erase."""
     settings.AXES_FAILURE_LIMIT = 3
     monkeypatch.setattr(pages, "in_background", lambda work: work())
@@ -297,7 +335,11 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
 
     preview = previews.token_for(vacancy.pk)
     markers.add(preview)
-    for path in (f"/preview/{preview}", f"/preview/{preview}/", f"/v1/vacancies/501?preview={preview}"):
+    for path in (
+        f"/preview/{preview}",
+        f"/preview/{preview}/",
+        f"/v1/vacancies/501?preview={preview}",
+    ):
         client.get(path)
     client.get("/v1/vacancies", {"filter[search]": SOUGHT, "filter[regions]": MAIL})
     client.get(f"/nothing/{MAIL}?q={NAME}")
@@ -306,7 +348,9 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
     assert client.get("/admin/auth/user/", {"q": MAIL}).status_code == 200
     client.get(f"/admin/{SOUGHT}@example.org/?q={NAME}")
 
-    crash = IntegrityError(f"duplicate key\nDETAIL:  Key (username)=({NAME}) already exists. {MAIL}")
+    crash = IntegrityError(
+        f"duplicate key\nDETAIL:  Key (username)=({NAME}) already exists. {MAIL}"
+    )
     with monkeypatch.context() as patch:
         patch.setattr(v1.FilterViewSet, "list", Mock(side_effect=crash))
         assert client.get("/v1/filters", {"filter[search]": SOUGHT}).status_code == 500
@@ -340,8 +384,17 @@ def test_logs_contain_no_personal_data_and_no_secrets(written, client, settings,
     lines = written()
     assert [marker for marker in markers if marker in lines] == []
     assert [line for line in lines.splitlines() if "@" in line.replace("...@...", "")] == []
-    expected = {"Locking out 127.0.0.0/24", "/account/reset/<uidb64>/<token>", "/preview/<str:token>"}
-    expected |= {"IntegrityError", "v1:filter-list", "import_applications failed", "erase_applicant ok"}
+    expected = {
+        "Locking out 127.0.0.0/24",
+        "/account/reset/<uidb64>/<token>",
+        "/preview/<str:token>",
+    }
+    expected |= {
+        "IntegrityError",
+        "v1:filter-list",
+        "import_applications failed",
+        "erase_applicant ok",
+    }
     assert {text for text in expected if text not in lines} == set()
 
 
@@ -371,7 +424,10 @@ def test_refused_lookup_writes_one_line(admin_client):
     stream, own = io.StringIO(), handler.stream
     handler.setStream(stream)
     try:
-        assert admin_client.get("/admin/auth/user/?groups__user__password__startswith=x").status_code == 400
+        assert (
+            admin_client.get("/admin/auth/user/?groups__user__password__startswith=x").status_code
+            == 400
+        )
     finally:
         handler.setStream(own)
     assert stream.getvalue().count("\n") == 1, stream.getvalue()

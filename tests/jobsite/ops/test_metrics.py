@@ -73,9 +73,11 @@ def test_labels_of_counters_contain_no_input_of_clients():
 
     count, single = Mock(), "v1:single-vacancy-detail"
     for path, method, *counted in (
-        ("/v1/vacancies/501", "GET", single, "GET"), ("/v1/vacancies/502", "GET", single, "GET"),
-        ("/nothing/501", "GET", "other", "GET"), ("/wp-login.php", "BREW", "other", "other"),
-    ):  # fmt: skip
+        ("/v1/vacancies/501", "GET", single, "GET"),
+        ("/v1/vacancies/502", "GET", single, "GET"),
+        ("/nothing/501", "GET", "other", "GET"),
+        ("/wp-login.php", "BREW", "other", "other"),
+    ):
         ask(Requests(application, count), path, method)
         assert count.call_args.args[:-1] == (*counted, "204", "view")
 
@@ -86,7 +88,9 @@ def test_labels_of_counters_contain_no_input_of_clients():
 @pytest.mark.slow("starts gunicorn")
 @pytest.mark.django_db(transaction=True)
 def test_counters_are_exact_while_processes_are_replaced(tmp_path):
-    """One of two processes is killed, then both are replaced: no request is lost or counted twice."""
+    """One of two processes is killed, then both are replaced:
+    no request is lost or counted twice.
+    """
     make_vacancy(pk=501)
     User.objects.create_user("mia", password="een-oud-geheim-7")
     database = connection.settings_dict
@@ -111,7 +115,10 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
     def answered():
         labels, found = ("GET", "v1:single-vacancy-detail", "200"), scrape()
         names = {each: sorted((*labels, each)) for each in ("cache", "view")}
-        return {source: found.get(("jobsite_requests_total", *name), 0) for source, name in names.items()}
+        return {
+            source: found.get(("jobsite_requests_total", *name), 0)
+            for source, name in names.items()
+        }
 
     try:
         server.start()
@@ -133,17 +140,23 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
         os.kill(min(first), 9)
         servers.until(lambda: len(set(server.workers()) - first) == 1, LONG)
         server.reload()
-        servers.until(lambda: len(server.workers()) == 2 and not first & set(server.workers()), LONG)
+        servers.until(
+            lambda: len(server.workers()) == 2 and not first & set(server.workers()), LONG
+        )
         read(10)
         servers.until(lambda: sum(answered().values()) == 20, LONG)
 
         found = {}
-        known = {("jobsite_migrated",), ("jobsite_listed", "external")}  # a slow database leaves them out
+        # A slow database leaves them out.
+        known = {("jobsite_migrated",), ("jobsite_listed", "external")}
         servers.until(lambda: found.update(scrape()) or known <= found.keys(), LONG)
         assert found["jobsite_sign_ins_total", "refused"] == 1
         assert found["jobsite_request_seconds_count", "v1:single-vacancy-detail"] == 20
         assert (found["jobsite_database_up",], found["jobsite_migrated",]) == (1, 1)
-        assert (found["jobsite_listed", "external"], found["jobsite_vacancies", "published"]) == (1, 1)
+        assert (found["jobsite_listed", "external"], found["jobsite_vacancies", "published"]) == (
+            1,
+            1,
+        )
 
         mapped = Path(f"/proc/{server.workers()[0]}/maps").read_text()
         [folder] = {Path(path).parent for path in re.findall(r"\S+/counter_\d+\.db", mapped)}
@@ -156,10 +169,13 @@ def test_counters_are_exact_while_processes_are_replaced(tmp_path):
         scrape()
 
     lines = [json.loads(line) for line in Path(f"{server.folder}.log").read_text().splitlines()]
-    loggers = {line["logger"] for line in lines} - {"jobsite.ops.health"}  # a probe may have timed out
+    # A probe may have timed out.
+    loggers = {line["logger"] for line in lines} - {"jobsite.ops.health"}
     assert loggers == {"gunicorn.error", "jobsite.requests", "axes.handlers.database"}
     requests = [line for line in lines if line["logger"] == "jobsite.requests"]
-    assert [line["path"] for line in requests if "vacancies" not in line["path"]] == ["/v1/auth/token"]
+    assert [line["path"] for line in requests if "vacancies" not in line["path"]] == [
+        "/v1/auth/token"
+    ]
     assert len({line["request_id"] for line in requests}) == len(requests) >= 20
 
 
@@ -196,7 +212,14 @@ def test_gauges_of_vacancies_cover_every_state_and_alerts_use_existing_metrics(
 
     with django_assert_max_num_queries(11):
         families = list(collect())
-    states = {"draft": 1, "scheduled": 1, "expired": 2, "unpublished": 1, "archived": 1, "published": 2}
+    states = {
+        "draft": 1,
+        "scheduled": 1,
+        "expired": 2,
+        "unpublished": 1,
+        "archived": 1,
+        "published": 2,
+    }
     lists = {"external": 1, "hot": 1, "internal": 2, "hot_internal": 1}
     assert {
         " ".join([sample.name.removeprefix("jobsite_"), *sample.labels.values()]): sample.value

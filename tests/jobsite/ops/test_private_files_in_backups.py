@@ -45,7 +45,9 @@ def test_private_files_are_restored_on_an_empty_machine(
     SubmissionFile.objects.filter(path=missing).delete()
     assert contents() == [b"%PDF-2 private", b"%PDF-3 private"]
     folder = Path(settings.PRIVATE_ROOT)
-    assert sorted(os.listdir(folder)) == sorted(SubmissionFile.objects.values_list("path", flat=True))
+    assert sorted(os.listdir(folder)) == sorted(
+        SubmissionFile.objects.values_list("path", flat=True)
+    )
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     assert run("clean_media")["files"] == []
@@ -97,7 +99,9 @@ def test_failed_restore_leaves_no_private_file(
 def test_erased_files_do_not_come_back(site: Site, settings: Any, tmp_path: Path) -> None:
     settings.ERASURE_LOG = str(tmp_path / "erased")
     jane = make_user("jane")
-    make_file(make_submission(make_application(user=jane), {"cv": "cv.pdf"}), content=b"%PDF-4 of Jane")
+    make_file(
+        make_submission(make_application(user=jane), {"cv": "cv.pdf"}), content=b"%PDF-4 of Jane"
+    )
     made = run("backup", tmp_path / "backups")
     run("erase_applicant", "jane")
     assert b"%PDF-4 of Jane" not in media(Path(settings.PRIVATE_ROOT)).values()
@@ -110,11 +114,24 @@ def test_erased_files_do_not_come_back(site: Site, settings: Any, tmp_path: Path
 
 def test_queued_emails_are_not_sent_twice_after_a_restore(site: Site, tmp_path: Path) -> None:
     now = timezone.now()
-    mail = {"kind": "receipt", "to": "a@example.org", "language": "en", "body": "", "queued_at": now}
+    mail = {
+        "kind": "receipt",
+        "to": "a@example.org",
+        "language": "en",
+        "body": "",
+        "queued_at": now,
+    }
     for state in Message.State.values:
         Message.objects.create(subject=state, state=state, **mail)
     run("restore", run("backup", tmp_path / "backups")["archive"], force=True)
     found = {row.subject: (row.state, row.error) for row in Message.objects.all()}
     unknown = ("failed", "restored from a backup")
-    assert found == {"queued": unknown, "sending": unknown, "sent": ("sent", ""), "failed": ("failed", "")}
-    assert Message.objects.filter(subject="queued", finished_at__gte=now.replace(microsecond=0)).exists()
+    assert found == {
+        "queued": unknown,
+        "sending": unknown,
+        "sent": ("sent", ""),
+        "failed": ("failed", ""),
+    }
+    assert Message.objects.filter(
+        subject="queued", finished_at__gte=now.replace(microsecond=0)
+    ).exists()

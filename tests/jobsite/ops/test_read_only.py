@@ -1,4 +1,6 @@
-"""A database that takes no writes, such as a primary that loses its role: reads go on, writes are a 503."""
+"""A database that takes no writes, such as a primary that loses its role:
+reads go on, writes are a 503.
+"""
 
 import json
 
@@ -38,7 +40,13 @@ def test_read_only_database_is_a_503_for_writes_only(read_only, settings):
     staff.raise_request_exception = False
     credentials = {"username": "Ada", "password": PASSWORD}
     read_only()
-    for path in ("/v1/vacancies", f"/v1/vacancies/{vacancy.pk}", f"/apply/{vacancy.pk}", "/jobs", "/alerts"):
+    for path in (
+        "/v1/vacancies",
+        f"/v1/vacancies/{vacancy.pk}",
+        f"/apply/{vacancy.pk}",
+        "/jobs",
+        "/alerts",
+    ):
         assert client.get(path).status_code == 200, path
     writes = {
         "token": lambda: client.post("/v1/auth/token", credentials, "application/json"),

@@ -19,7 +19,16 @@ from jobsite.ops.backups.files import locked
 from jobsite.ops.commands import UsageError
 from tests.applications.makers import make_application, make_token, make_user
 from tests.jobsite.ops import backups
-from tests.jobsite.ops.backups import media, modify, output, rewritten, rows, run, tree, with_manifest
+from tests.jobsite.ops.backups import (
+    media,
+    modify,
+    output,
+    rewritten,
+    rows,
+    run,
+    tree,
+    with_manifest,
+)
 from tests.wsgi import ask
 from vacancies.models import Attachment
 
@@ -95,7 +104,16 @@ def test_invalid_archive_changes_nothing(site, settings, tmp_path):
         members = tar.getmembers()
     before, last = members[-2:]
     end = before.offset_data + before.size
-    for length in (0, 1, 512, end // 2, end, last.offset, last.offset_data, last.offset_data + last.size - 1):
+    for length in (
+        0,
+        1,
+        512,
+        end // 2,
+        end,
+        last.offset,
+        last.offset_data,
+        last.offset_data + last.size - 1,
+    ):
         to.write_bytes(whole[:length])
         assert_refused("truncated|damaged")
     for part in ("database", "media/attachments", "private/", "manifest"):
@@ -105,7 +123,9 @@ def test_invalid_archive_changes_nothing(site, settings, tmp_path):
         assert_refused("damaged")
     rewritten(archive, to, lambda name, content: None if name.startswith("media/") else content)
     assert_refused("damaged: media/")
-    rewritten(archive, to, lambda name, content: content, also=(backups.member("media/../../outside"),))
+    rewritten(
+        archive, to, lambda name, content: content, also=(backups.member("media/../../outside"),)
+    )
     assert_refused("Not part of a backup")
     for values, match in (
         ({"migrations": [["vacancies", "9999_later"]]}, "newer code, with vacancies.9999_later"),
@@ -122,7 +142,9 @@ def test_invalid_archive_changes_nothing(site, settings, tmp_path):
 
     assert rows() == stored
     assert media(Path(settings.MEDIA_ROOT)) == files
-    assert not [path for path in tmp_path.rglob("*") if "outside" in path.name or path.suffix == ".part"]
+    assert not [
+        path for path in tmp_path.rglob("*") if "outside" in path.name or path.suffix == ".part"
+    ]
 
 
 def test_restore_repeats_erasures_since_the_backup(filters, settings, tmp_path):
@@ -177,8 +199,12 @@ def test_rehearsal_restores_and_audits_an_archive_elsewhere(site, settings, tmp_
         assert (done["rows"], done["files"], done["missing"]) == (made["rows"], made["files"], [])
         assert "published: no disagreements." in done["summary"]
 
-    damaged = rewritten(Path(made["archive"]), tmp_path / "damaged.tar", with_manifest(engine="oracle"))
-    with pytest.raises(CommandError, match="The archive cannot be restored: The archive is of oracle"):
+    damaged = rewritten(
+        Path(made["archive"]), tmp_path / "damaged.tar", with_manifest(engine="oracle")
+    )
+    with pytest.raises(
+        CommandError, match="The archive cannot be restored: The archive is of oracle"
+    ):
         run("rehearse_restore", damaged)
     assert (connection.settings_dict["NAME"], settings.MEDIA_ROOT) == (database, folder)
     assert (rows(), media(Path(settings.MEDIA_ROOT))) == (stored, files)
@@ -193,7 +219,9 @@ def test_rehearsal_says_which_database_it_needs(site, tmp_path):
     assert rows()
 
 
-def test_restore_repeats_erasures_of_the_replaced_database_and_of_newer_backups(filters, tmp_path, elsewhere):
+def test_restore_repeats_erasures_of_the_replaced_database_and_of_newer_backups(
+    filters, tmp_path, elsewhere
+):
     """Without ERASURE_LOG: any node of a cluster may have erased them."""
     for name in ("zyxjane", "zyxjoe", "zyxother"):
         make_application(user=make_user(name))
@@ -260,7 +288,10 @@ def test_archive_with_a_forged_database_leaves_no_file(site, settings, tmp_path)
             run("restore", to, force=True)
 
         found = str(refused.value)
-        assert re.match(r"(Nothing was replaced: |pg_restore failed: )[^\n]+$", found), (name, found)
+        assert re.match(r"(Nothing was replaced: |pg_restore failed: )[^\n]+$", found), (
+            name,
+            found,
+        )
         assert (rows(), (tmp_path / "deep").exists()) == (stored, False), name
     assert site.bodies() == bodies
 

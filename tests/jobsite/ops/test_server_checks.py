@@ -1,4 +1,6 @@
-"""`check --deploy --database default` finds problems of servers, says what to do, and prints no password."""
+"""`check --deploy --database default` finds problems of servers, says what to do, and prints no
+password.
+"""
 
 import subprocess
 import sys
@@ -17,8 +19,12 @@ def check(env: dict[str, str], *words: str) -> tuple[int, list[str]]:
     """Run the checks with this environment only; return the exit code and the lines of stderr."""
     done = subprocess.run(
         [sys.executable, "manage.py", "check", "--deploy", "--database", "default", *words],
-        cwd=ROOT, env=SYSTEM_ENV | env, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=SYSTEM_ENV | env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     return done.returncode, done.stderr.splitlines()
 
 
@@ -29,9 +35,13 @@ def found(lines: list[str], *ids: str) -> list[str]:
 @pytest.fixture
 def production(tmp_path, monkeypatch):
     """The environment of a production site without errors."""
-    monkeypatch.delenv("DJANGO_ALLOW_ASYNC_UNSAFE", raising=False)  # of the browser tests in this process
+    # Of the browser tests in this process.
+    monkeypatch.delenv("DJANGO_ALLOW_ASYNC_UNSAFE", raising=False)
     variables = {"SECRET_KEY": "nobody-may-see-this-" * 4 + "0123456789abcdef"}
-    variables |= {"ALLOWED_HOSTS": "jobs.example.com", "PUBLIC_BASE_URL": "https://jobs.example.com"}
+    variables |= {
+        "ALLOWED_HOSTS": "jobs.example.com",
+        "PUBLIC_BASE_URL": "https://jobs.example.com",
+    }
     variables |= {name: str(tmp_path / name) for name in ("MEDIA_ROOT", "STATIC_ROOT")}
     return Instance(tmp_path / "data", TIME_ZONE="Europe/Brussels", **variables).env
 
@@ -75,9 +85,12 @@ def test_settings_that_cannot_be_read_name_the_variable():
         ("PAGE_SIZE_MAX", "many", "PAGE_SIZE_MAX is 'many', not a whole number of 0 or more."),
         ("SECOND_FACTOR", "on", "SECOND_FACTOR is 'on', not off, optional or required."),
         ("FILES_URL", "s3://KEY:hunter2@store", "FILES_URL names the bucket '', which is no name."),
-        ("DATABASE_URL", "postgres//joe:hunter2@db/x",
-         "DATABASE_URL has no ://; it must be like postgres://user:password@host/name."),
-    ):  # fmt: skip
+        (
+            "DATABASE_URL",
+            "postgres//joe:hunter2@db/x",
+            "DATABASE_URL has no ://; it must be like postgres://user:password@host/name.",
+        ),
+    ):
         assert check({name: value}) == (1, [text])
 
 
@@ -89,15 +102,21 @@ def test_database_in_another_encoding_is_an_error_and_is_not_migrated(production
         env = production | {"DATABASE_URL": server.url}
         code, lines = check(env)
         migrate = [sys.executable, "manage.py", "migrate"]
-        done = subprocess.run(migrate, cwd=ROOT, env=SYSTEM_ENV | env, capture_output=True, text=True)
+        done = subprocess.run(
+            migrate, cwd=ROOT, env=SYSTEM_ENV | env, capture_output=True, text=True
+        )
         count = server.sql("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
     [line] = found(lines, "E050")
     assert (code, "The database of DATABASE_URL is in LATIN1" in line) == (1, True)
-    assert (done.returncode, len(found(done.stderr.splitlines(), "E050")), count) == (1, 1, 0), done.stderr
+    assert (done.returncode, len(found(done.stderr.splitlines(), "E050")), count) == (1, 1, 0), (
+        done.stderr
+    )
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has the clock of this process")
+@pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite has the clock of this process"
+)
 def test_clock_that_differs_from_the_database_is_an_error(monkeypatch):
     assert server_checks.clocks_agree(databases=["default"]) == []
 

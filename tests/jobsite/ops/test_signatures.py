@@ -9,11 +9,22 @@ import pytest
 from django.core.management import CommandError
 
 from jobsite.ops import signatures
-from tests.jobsite.ops.backups import ARCHIVES, modify, output, rewritten, rows, run, tree, with_manifest
+from tests.jobsite.ops.backups import (
+    ARCHIVES,
+    modify,
+    output,
+    rewritten,
+    rows,
+    run,
+    tree,
+    with_manifest,
+)
 
 pytestmark = ARCHIVES
 
-KEY, EARLIER, OTHER_KEY = ("".join(f"{name}{n}" for n in range(20)) for name in ("key", "earlier", "other"))
+KEY, EARLIER, OTHER_KEY = (
+    "".join(f"{name}{n}" for n in range(20)) for name in ("key", "earlier", "other")
+)
 
 
 def test_signed_archive_is_restored(site, settings, tmp_path, caplog):
@@ -57,14 +68,26 @@ def test_archive_without_a_valid_signature_changes_nothing(site, settings, tmp_p
 
     assert_refused("not signed", unsigned)
     assert_refused("signature is invalid", otherwise)
-    for content in (b"", b"x", line[:-1], whole[:-1], whole[: -len(line)], whole + b"\n",
-                    whole[: -len(line)] + line.upper()):  # fmt: skip
+    for content in (
+        b"",
+        b"x",
+        line[:-1],
+        whole[:-1],
+        whole[: -len(line)],
+        whole + b"\n",
+        whole[: -len(line)] + line.upper(),
+    ):
         to.write_bytes(content)
         assert_refused("not signed")
     middle = len(whole) // 2
-    for content in (line, b"x" + line, whole + line, unsigned.read_bytes() + line,
-                    whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
-                    whole[: -len(line)] + bytes(512) + line):  # fmt: skip
+    for content in (
+        line,
+        b"x" + line,
+        whole + line,
+        unsigned.read_bytes() + line,
+        whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+        whole[: -len(line)] + bytes(512) + line,
+    ):
         to.write_bytes(content)
         assert_refused("signature is invalid")
     # Another manifest with its own digest.

@@ -1,4 +1,6 @@
-"""Migrating forwards and backwards, online operations, and migrations that would stop a running site."""
+"""Migrating forwards and backwards, online operations, and migrations that would stop a running
+site.
+"""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -26,7 +28,9 @@ from vacancies.models import Filter, ListedVacancy, Vacancy
 def migrating(test: Any) -> Any:
     """Mark a test that changes the tables."""
     marks = pytest.mark
-    return marks.each_database(marks.django_db(transaction=True)(marks.slow("runs migrations")(test)))
+    return marks.each_database(
+        marks.django_db(transaction=True)(marks.slow("runs migrations")(test))
+    )
 
 
 def migrate(*words: str, **options: Any) -> None:
@@ -35,7 +39,9 @@ def migrate(*words: str, **options: Any) -> None:
 
 @migrating
 def test_migrating_backwards_and_forwards(filters):
-    """Backwards, no trigger uses a table that is gone; forwards, every vacancy is listed and counted."""
+    """Backwards, no trigger uses a table that is gone;
+    forwards, every vacancy is listed and counted.
+    """
     make_vacancy(title="First")
     is_restored = not ON_POSTGRESQL  # with its tables, after the test
     try:
@@ -46,7 +52,11 @@ def test_migrating_backwards_and_forwards(filters):
             own = {model._meta.db_table for model in apps.get_app_config(target[0]).get_models()}
             assert bool(tables & own) == (target[1] != "zero"), target
             with connection.cursor() as cursor:
-                for table in tables & {"vacancies_vacancy", "vacancies_filter", "forms_structure_form"}:
+                for table in tables & {
+                    "vacancies_vacancy",
+                    "vacancies_filter",
+                    "forms_structure_form",
+                }:
                     column = "label = 'Changed'" if "filter" in table else "created_at = created_at"
                     cursor.execute(f"UPDATE {table} SET {column}")
     finally:
@@ -189,9 +199,12 @@ def test_migration_does_not_block_a_table_while_it_waits(online, capsys):
 
 LATER = "only in a release after the last use; then except it here, with the reason"
 DESTRUCTIVE = (
-    migrations.RemoveField, migrations.DeleteModel, migrations.RenameField, migrations.RenameModel,
+    migrations.RemoveField,
+    migrations.DeleteModel,
+    migrations.RenameField,
+    migrations.RenameModel,
     migrations.AlterModelTable,
-)  # fmt: skip
+)
 # Tables with so few rows that locking them is not noticed.
 SMALL = {
     "vacancies": {"brand", "filter", "filteroption", "recruiter", "bucketcount", "brandlink"},
@@ -224,12 +237,19 @@ def dangers(app: str, migration: Any, state: ProjectState) -> Iterator[str]:
             if is_big and is_indexed and not isinstance(operation, AddForeignKeyOnline):
                 yield f"{model}.{operation.name}: its index blocks writers; see online_migrations"
         elif kind is migrations.AlterField and is_big and (model, operation.name) not in added:
-            old, field = state.models[app, model].fields[operation.name].clone(), operation.field.clone()
+            old, field = (
+                state.models[app, model].fields[operation.name].clone(),
+                operation.field.clone(),
+            )
             for each in (old, field):
                 each.set_attributes_from_name(operation.name)
-            is_text = isinstance(field, models.CharField | models.FileField) and type(old) is type(field)
+            is_text = isinstance(field, models.CharField | models.FileField) and type(old) is type(
+                field
+            )
             is_widened = is_text and (field.max_length or 0) >= (old.max_length or 0)
-            is_other = not field.is_relation and old.db_type(connection) != field.db_type(connection)
+            is_other = not field.is_relation and old.db_type(connection) != field.db_type(
+                connection
+            )
             if is_other and not is_widened:
                 yield f"{model}.{operation.name}: rewrites the table"
             if old.null and not field.null:
@@ -266,14 +286,26 @@ def test_no_migration_stops_a_running_site():
 
 LIMIT = models.CheckConstraint(condition=models.Q(pk=1), name="x")
 UNSAFE = [
-    (migrations.AddIndex("vacancy", models.Index(fields=["title"], name="x")), "AddIndex on vacancy"),
+    (
+        migrations.AddIndex("vacancy", models.Index(fields=["title"], name="x")),
+        "AddIndex on vacancy",
+    ),
     (migrations.AddConstraint("vacancy", LIMIT), "AddConstraint on vacancy"),
     (migrations.AddField("brand", "x", models.TextField(default="")), "older code cannot insert"),
-    (migrations.AddField("vacancy", "x", models.TextField(null=True, db_index=True)), "its index blocks"),
+    (
+        migrations.AddField("vacancy", "x", models.TextField(null=True, db_index=True)),
+        "its index blocks",
+    ),
     (migrations.AlterField("vacancy", "is_hot", models.TextField()), "rewrites the table"),
-    (migrations.AlterField("vacancy", "title", models.CharField(max_length=9)), "rewrites the table"),
+    (
+        migrations.AlterField("vacancy", "title", models.CharField(max_length=9)),
+        "rewrites the table",
+    ),
     (migrations.AlterField("vacancy", "publish_from", models.DateTimeField()), "to forbid null"),
-    (migrations.AlterField("vacancy", "status", models.CharField(max_length=10, db_index=True)), "its index"),
+    (
+        migrations.AlterField("vacancy", "status", models.CharField(max_length=10, db_index=True)),
+        "its index",
+    ),
     (migrations.RemoveField("vacancy", "title"), "RemoveField of vacancy"),
     (migrations.RenameField("vacancy", "title", "name"), "RenameField of vacancy"),
 ]

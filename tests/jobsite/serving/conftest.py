@@ -34,7 +34,9 @@ def migrated():
     try:
         with server:
             migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-            subprocess.run(migrate, check=True, cwd=ROOT, env=SYSTEM_ENV | {"DATABASE_URL": server.url})
+            subprocess.run(
+                migrate, check=True, cwd=ROOT, env=SYSTEM_ENV | {"DATABASE_URL": server.url}
+            )
         yield server.folder
     finally:
         shutil.rmtree(folder)
@@ -82,9 +84,11 @@ def wait_for_replay(cluster):
 
 @pytest.fixture
 def site(cluster, settings, monkeypatch, django_db_blocker):
-    """A process that serves from the cluster, with its response cache and one thread, whose connections
-    persist. `run` calls a function in that thread."""
-    # Not above: a conftest can be loaded before the settings, which the module changes for its process.
+    """A process that serves from the cluster, with its response cache and one thread, whose
+    connections persist. `run` calls a function in that thread.
+    """
+    # Not above: a conftest can be loaded before the settings, which the module changes for its
+    # process.
     from jobsite import wsgi
 
     settings.RESPONSE_CACHE_MB = 8

@@ -13,8 +13,15 @@ from django.db import connections
 @contextmanager
 def environment(**values):
     """Yield jobsite.settings with the given environment variables."""
-    names = ("DATABASE_URL", "REPLICA_URL", "REPLICA_URLS", "DATABASE_POOL", "STATEMENT_TIMEOUT", "CACHE_URL",
-             "JOBSITE_SERVES")  # fmt: skip
+    names = (
+        "DATABASE_URL",
+        "REPLICA_URL",
+        "REPLICA_URLS",
+        "DATABASE_POOL",
+        "STATEMENT_TIMEOUT",
+        "CACHE_URL",
+        "JOBSITE_SERVES",
+    )
     with patch.dict(os.environ, values):
         for name in set(names) - values.keys():
             os.environ.pop(name, None)

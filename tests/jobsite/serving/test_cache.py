@@ -55,7 +55,9 @@ def cache(make):
 
 
 def messages(caplog):
-    return [record.getMessage() for record in caplog.records if record.name == "jobsite.serving.cache"]
+    return [
+        record.getMessage() for record in caplog.records if record.name == "jobsite.serving.cache"
+    ]
 
 
 class Payload:
@@ -111,7 +113,12 @@ def test_every_operation_works_during_an_outage(server, cache, settings, monkeyp
     server.crash()
 
     assert cache.get("old", "absent") == "absent"
-    assert [cache.add("n", 1), cache.add("n", 1), cache.incr("n"), cache.decr("n")] == [True, False, 2, 1]
+    assert [cache.add("n", 1), cache.add("n", 1), cache.incr("n"), cache.decr("n")] == [
+        True,
+        False,
+        2,
+        1,
+    ]
     assert [cache.has_key("n"), cache.touch("n"), cache.delete("n")] == [True] * 3
     cache.set("n", 2)
     cache.clear()
@@ -122,7 +129,9 @@ def test_every_operation_works_during_an_outage(server, cache, settings, monkeyp
     request = RequestFactory().get("/v1/vacancies")
     server.crash()
 
-    assert [throttling.RateLimit().allow_request(request) for _ in range(5)] == [True] * 3 + [False] * 2
+    assert [throttling.RateLimit().allow_request(request) for _ in range(5)] == [True] * 3 + [
+        False
+    ] * 2
 
 
 @pytest.mark.slow("waits for an outage to end")
@@ -157,7 +166,9 @@ def test_restart_between_requests_is_not_an_outage(server, cache, caplog):
 def test_frozen_server_delays_one_request(server, make, caplog, monkeypatch):
     clock, asked, get = [1000.0], [], RedisBackend.get
     monkeypatch.setattr(jobsite_cache, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(RedisBackend, "get", lambda self, key, *rest: asked.append(key) or get(self, key))
+    monkeypatch.setattr(
+        RedisBackend, "get", lambda self, key, *rest: asked.append(key) or get(self, key)
+    )
     cache, other = make(), make()
     cache.set("n", 1)
     other.get("n")
@@ -201,14 +212,18 @@ GREETINGS = {b"HELLO": b"%1\r\n$5\r\nproto\r\n:3\r\n", b"CLIENT": b"+OK\r\n"}
 
 
 class FakeServer(socketserver.BaseRequestHandler):
-    """Answers each command with `reply`, those of a new connection as redis-py expects if `is_polite`."""
+    """Answers each command with `reply`, those of a new connection as redis-py expects if
+    `is_polite`.
+    """
 
     reply, is_polite = b"", False
 
     def handle(self):
         while data := self.request.recv(65536):
             for command in re.findall(rb"\*\d+\r\n\$\d+\r\n(\w+)", data):
-                self.request.sendall(GREETINGS.get(command, self.reply) if self.is_polite else self.reply)
+                self.request.sendall(
+                    GREETINGS.get(command, self.reply) if self.is_polite else self.reply
+                )
 
 
 @pytest.mark.slow("waits for replies")
@@ -221,7 +236,9 @@ def test_wrong_replies_are_no_error(is_polite, monkeypatch):
         threading.Thread(target=fake.serve_forever, daemon=True).start()
         for kind, reply in GARBAGE.items():
             monkeypatch.setattr(FakeServer, "reply", reply)
-            cache = RedisCache(f"redis://127.0.0.1:{fake.server_address[1]}/{len(kind)}", {"OPTIONS": {}})
+            cache = RedisCache(
+                f"redis://127.0.0.1:{fake.server_address[1]}/{len(kind)}", {"OPTIONS": {}}
+            )
             monkeypatch.setattr(throttling, "cache", cache)
             allowed = []
             for _ in range(3):

@@ -15,18 +15,29 @@ SERVING = "jobsite.serving.postgresql"
 MAIN = "postgres://a@main/jobs"
 
 
-@pytest.mark.parametrize(("variables", "engine"), [({}, POSTGRESQL), ({"JOBSITE_SERVES": "1"}, SERVING)])
+@pytest.mark.parametrize(
+    ("variables", "engine"), [({}, POSTGRESQL), ({"JOBSITE_SERVES": "1"}, SERVING)]
+)
 def test_replica_url_is_a_database(variables, engine):
-    with environment(DATABASE_URL=MAIN, REPLICA_URL=" postgres://a@one:5433/jobs ", **variables) as found:
-        shown = {alias: (d["HOST"], d["ENGINE"], d["CONN_MAX_AGE"]) for alias, d in found.DATABASES.items()}
+    with environment(
+        DATABASE_URL=MAIN, REPLICA_URL=" postgres://a@one:5433/jobs ", **variables
+    ) as found:
+        shown = {
+            alias: (d["HOST"], d["ENGINE"], d["CONN_MAX_AGE"])
+            for alias, d in found.DATABASES.items()
+        }
 
     assert shown == {"default": ("main", engine, None), "replica": ("one", engine, None)}
     assert found.DATABASES["replica"]["TEST"] == {"MIRROR": "default"}
     assert not found.DATABASES["replica"]["CONN_HEALTH_CHECKS"]
     assert found.DATABASE_ROUTERS == ["jobsite.serving.replica.Router"]
     if variables:
-        limits = "-c plan_cache_mode=force_generic_plan -c statement_timeout=20000 -c lock_timeout=2000"
-        assert [database["OPTIONS"]["options"] for database in found.DATABASES.values()] == [limits] * 2
+        limits = (
+            "-c plan_cache_mode=force_generic_plan -c statement_timeout=20000 -c lock_timeout=2000"
+        )
+        assert [database["OPTIONS"]["options"] for database in found.DATABASES.values()] == [
+            limits
+        ] * 2
 
 
 def test_a_list_of_replicas_is_an_error_that_names_the_documentation():
@@ -62,7 +73,9 @@ def test_options_of_urls():
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
         "prepare_threshold": 2**31,
-        "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=9000 -c lock_timeout=2000",
+        "options": (
+            "-c plan_cache_mode=force_generic_plan -c statement_timeout=9000 -c lock_timeout=2000"
+        ),
     }
 
     several = default("postgres://a@one:5432,two:5433/jobs?target_session_attrs=read-write")

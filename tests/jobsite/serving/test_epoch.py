@@ -30,7 +30,9 @@ def state(server):
 
 
 def write(server, name):
-    """Two transactions: one changes the vacancy, the other its brand, which many vacancies may share."""
+    """Two transactions: one changes the vacancy, the other its brand, which many vacancies may
+    share.
+    """
     server.sql(f"UPDATE vacancies_vacancy SET title = '{name}'")
     server.sql(f"UPDATE vacancies_brand SET name = '{name}'")
 
@@ -98,7 +100,8 @@ def test_promoted_standby_that_lags_reuses_no_revision(published, monkeypatch):
         replica.promote()
         assert vars(state(replica)) == vars(before)
         with monkeypatch.context() as patch:
-            patch.setattr(response_cache, "MAX_AHEAD", 0)  # else a newer response of this process counts
+            # Else a newer response of this process counts.
+            patch.setattr(response_cache, "MAX_AHEAD", 0)
             assert shown(published.ask(LIST, **COOKIE)) == "one"
         # As many transactions as were lost: without epochs, the numbers would be equal.
         write(replica, "kept")
@@ -116,7 +119,8 @@ def test_promoted_standby_that_lags_reuses_no_revision(published, monkeypatch):
 
     for headers in (COOKIE, {}, {"HTTP_IF_NONE_MATCH": lost[1]["ETag"]}):
         assert shown(published.ask(LIST, **headers)) == "kept"
-    # Transaction ids are reused, usually for this vacancy. A late reader must not store its lost item there.
+    # Transaction ids are reused, usually for this vacancy. A late reader must not store its lost
+    # item there.
     assert replica.sql(VERSION) != lost_version
 
     write(replica, "next")  # in the same epoch

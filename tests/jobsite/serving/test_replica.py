@@ -31,9 +31,16 @@ def test_router_sends_public_reads_to_the_replica():
                 assert router.db_for_read(model) == "default", model
 
     assert {model._meta.label for model in apps.get_models() if model not in public} >= {
-        "auth.User", "auth.Group", "sessions.Session", "admin.LogEntry", "axes.AccessAttempt",
-        "applications.Application", "applications.Submission", "applications.Token", "applications.Message",
-    }  # fmt: skip
+        "auth.User",
+        "auth.Group",
+        "sessions.Session",
+        "admin.LogEntry",
+        "axes.AccessAttempt",
+        "applications.Application",
+        "applications.Submission",
+        "applications.Token",
+        "applications.Message",
+    }
 
     assert router.allow_migrate("default", "vacancies")
     assert not router.allow_migrate(REPLICA, "vacancies")
@@ -104,9 +111,11 @@ def test_only_public_reads_use_the_replica(site):
 
 def test_failed_read_is_retried_on_the_primary(site, caplog, monkeypatch):
     for failure, name in (
-        (OperationalError("lost"), "OperationalError"), (InterfaceError("closed"), "InterfaceError"),
-        (UNAVAILABLE, UNAVAILABLE), (CRASHED, CRASHED),
-    ):  # fmt: skip
+        (OperationalError("lost"), "OperationalError"),
+        (InterfaceError("closed"), "InterfaceError"),
+        (UNAVAILABLE, UNAVAILABLE),
+        (CRASHED, CRASHED),
+    ):
         caplog.clear()
         monkeypatch.setattr(wsgi, "_replica_failed", False)
         installed = site(failure, OK)
@@ -126,8 +135,16 @@ def test_failed_read_is_retried_on_the_primary(site, caplog, monkeypatch):
         ),
         # no primary: another replica is tried
         ((OperationalError(), UNAVAILABLE, OK), OK, [REPLICA, "default", REPLICA]),
-        ((OperationalError(), UNAVAILABLE, OperationalError()), UNAVAILABLE, [REPLICA, "default", REPLICA]),
-        ((OperationalError(), UNAVAILABLE, UNAVAILABLE), UNAVAILABLE, [REPLICA, "default", REPLICA]),
+        (
+            (OperationalError(), UNAVAILABLE, OperationalError()),
+            UNAVAILABLE,
+            [REPLICA, "default", REPLICA],
+        ),
+        (
+            (OperationalError(), UNAVAILABLE, UNAVAILABLE),
+            UNAVAILABLE,
+            [REPLICA, "default", REPLICA],
+        ),
     ],
 )
 def test_servers_that_are_asked_after_a_failure(site, results, status, aliases):

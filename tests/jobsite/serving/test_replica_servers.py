@@ -76,7 +76,8 @@ def test_recruiters_see_their_saves_and_the_public_sees_them_after_the_lag(publi
     assert published.run(lambda: Vacancy.objects.get().title) == "two"
     # of the same process and so recently, the public never gets an older response
     assert title(published.ask(LIST)) == "two"
-    assert title(published.ask(f"{LIST}?page[size]=7")) == "one"  # another response, from the replica
+    # Another response, from the replica.
+    assert title(published.ask(f"{LIST}?page[size]=7")) == "one"
     published.replica.sql("SELECT pg_wal_replay_resume()")
     wait_for_replay(published)
     assert title(published.ask(f"{LIST}?page[size]=7")) == "two"
@@ -91,15 +92,21 @@ def test_killed_replica_fails_no_read_and_is_used_again(published, silences, cap
     assert title(published.ask(LIST)) == "one"
 
     assert published.run(server_of, REPLICA) == published.replica.port
-    first, second = [record.getMessage() for record in caplog.records if record.name == "jobsite.wsgi"]
-    assert re.fullmatch(r"The replica fails \((Operational|Database)Error\): the primary answers", first)
+    first, second = [
+        record.getMessage() for record in caplog.records if record.name == "jobsite.wsgi"
+    ]
+    assert re.fullmatch(
+        r"The replica fails \((Operational|Database)Error\): the primary answers", first
+    )
     assert second == "The replica answers again"
 
 
 def test_closed_connection_and_a_killed_primary_fail_no_read(published):
     """HAProxy closes connections to a server that fails its health checks."""
     for server in (published.replica, published.primary):
-        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()")
+        server.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid != pg_backend_pid()"
+        )
     for path in (LIST, f"{LIST}?page[size]=7", "/v1/filters"):
         assert published.ask(path)[0] == "200 OK"
     assert title(published.ask(LIST, **COOKIE)) == "one"

@@ -34,13 +34,17 @@ class Service:
 
         self.cache = ResponseCache(counted, read_state)
 
-    def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[str, dict[str, str], bytes]:
+    def ask(
+        self, path: str, method: str = "GET", **headers: str
+    ) -> tuple[str, dict[str, str], bytes]:
         return ask(self.cache, path, method, **headers)
 
 
 @pytest.fixture
 def service(wsgi, settings, transactional_db, filters):
-    """A server process. There is no transaction around the test: its changes would have no revision."""
+    """A server process. There is no transaction around the test:
+    its changes would have no revision.
+    """
     settings.RESPONSE_CACHE_MB = 1
     return Service(_bare, read_state)
 

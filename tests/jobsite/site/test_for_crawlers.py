@@ -27,7 +27,9 @@ def read(client: Any, path: str, host: str = "testserver") -> dict[str, str | No
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/xml; charset=utf-8")
     root = ElementTree.fromstring(answer.content)
     assert {each.tag for each in root} <= {f"{NAMESPACE}url", f"{NAMESPACE}sitemap"}
-    found = {each.findtext(f"{NAMESPACE}loc"): each.findtext(f"{NAMESPACE}lastmod") for each in root}
+    found = {
+        each.findtext(f"{NAMESPACE}loc"): each.findtext(f"{NAMESPACE}lastmod") for each in root
+    }
     assert len(found) == len(root)
     return found
 
@@ -37,10 +39,12 @@ def test_sitemap_has_the_pages_of_public_vacancies(client, at):
     at_its_start = at - timedelta(seconds=1)
     second = make_vacancy(id=20_000, publish_from=at_its_start, updated_at=at - timedelta(days=9))
     for values in (
-        {"id": 20_001, "publish_until": at}, {"id": 30_000, "publish_from": at + timedelta(seconds=1)},
-        {"id": 20_002, "audience": "internal"}, {"id": 40_000, "status": "draft"},
+        {"id": 20_001, "publish_until": at},
+        {"id": 30_000, "publish_from": at + timedelta(seconds=1)},
+        {"id": 20_002, "audience": "internal"},
+        {"id": 40_000, "status": "draft"},
         {"id": 50_000, "brand": make_brand("Elsewhere", vacancy_url="https://acme.test/jobs/")},
-    ):  # fmt: skip
+    ):
         make_vacancy(**values)
 
     assert read(client, "/sitemap.xml") == dict.fromkeys(
@@ -51,7 +55,9 @@ def test_sitemap_has_the_pages_of_public_vacancies(client, at):
         **dict.fromkeys(f"http://testserver/{path}" for path in lists),
         f"http://testserver{first.site_path}": "2026-03-02T09:30:15Z",
     }
-    assert read(client, "/sitemap-2.xml") == {f"http://testserver{second.site_path}": "2026-03-02T09:30:14Z"}
+    assert read(client, "/sitemap-2.xml") == {
+        f"http://testserver{second.site_path}": "2026-03-02T09:30:14Z"
+    }
     for path in ("/sitemap-1.xml", "/sitemap-3.xml", f"/sitemap-{10**30}.xml", "/sitemap-x.xml"):
         assert client.get(path).status_code == 404, path
 

@@ -1,4 +1,6 @@
-"""The career site of a brand on its own host: what it serves, where the main site leads, its color."""
+"""The career site of a brand on its own host:
+what it serves, where the main site leads, its color.
+"""
 
 import re
 from typing import Any
@@ -29,7 +31,10 @@ MAIN, ACME, OTHER = "jobs.example.com", "jobs.acme.test", "jobs.other.test"
 @pytest.fixture
 def brands(settings: Any) -> dict[str, Brand]:
     settings.CAREER_SITE = settings.APPLY_PAGES = True
-    settings.PUBLIC_BASE_URL, settings.ALLOWED_HOSTS = f"https://{MAIN}", [MAIN, ".acme.test", OTHER]
+    settings.PUBLIC_BASE_URL, settings.ALLOWED_HOSTS = (
+        f"https://{MAIN}",
+        [MAIN, ".acme.test", OTHER],
+    )
     return {
         "acme": make_brand("Acme", slug="acme", host=ACME, accent="#ffcc00"),
         "other": make_brand("Other", slug="other", host=OTHER),
@@ -42,11 +47,15 @@ def titles(response: Any) -> set[str]:
 
 
 def test_host_of_a_brand_shows_that_brand_only(client, brands):
-    rows = {name: make_vacancy(title=f"Nurse at {name}", brand=brand) for name, brand in brands.items()}
+    rows = {
+        name: make_vacancy(title=f"Nurse at {name}", brand=brand) for name, brand in brands.items()
+    }
     everything = {row.title for row in rows.values()}
     for host, shown in (
-        (MAIN, everything), (ACME, {"Nurse at acme"}), ("new.acme.test", everything),  # of no brand
-    ):  # fmt: skip
+        (MAIN, everything),
+        (ACME, {"Nurse at acme"}),
+        ("new.acme.test", everything),  # of no brand
+    ):
         assert titles(client.get("/jobs", HTTP_HOST=host)) == shown
     assert client.get("/jobs", HTTP_HOST="jobs.evil.test").status_code == 400
     assert client.get("/", HTTP_HOST=ACME)["Location"] == "/jobs"
@@ -54,16 +63,29 @@ def test_host_of_a_brand_shows_that_brand_only(client, brands):
     page = client.get("/nl/jobs", HTTP_HOST=ACME).content.decode()
     assert f'<link rel="canonical" href="https://{ACME}/nl/jobs">' in page
     assert f"https://{MAIN}/account/" in page  # applicants' pages are on the main host
-    assert client.get("/jobs?filter[brand]=other&page[number]=2", HTTP_HOST=ACME)["Location"] == "/jobs"
+    assert (
+        client.get("/jobs?filter[brand]=other&page[number]=2", HTTP_HOST=ACME)["Location"]
+        == "/jobs"
+    )
 
 
 @pytest.mark.parametrize(
     ("host", "name"),
-    [("JOBS.Acme.TEST", "acme"), (f"{ACME}.", "acme"), (f"{ACME}:443", "acme"), (f"{ACME}.:8443", "acme"),
-     (OTHER, "other"), (f"{OTHER}:8000", "port"), (MAIN, None), (MAIN.upper(), None), (f"x.{ACME}", None)],
-)  # fmt: skip
+    [
+        ("JOBS.Acme.TEST", "acme"),
+        (f"{ACME}.", "acme"),
+        (f"{ACME}:443", "acme"),
+        (f"{ACME}.:8443", "acme"),
+        (OTHER, "other"),
+        (f"{OTHER}:8000", "port"),
+        (MAIN, None),
+        (MAIN.upper(), None),
+        (f"x.{ACME}", None),
+    ],
+)
 def test_brand_of_a_host(rf, brands, host, name):
-    brands["port"] = make_brand("Port", slug="port", host=f"{OTHER}:8000")  # with a port only for development
+    # With a port only for development.
+    brands["port"] = make_brand("Port", slug="port", host=f"{OTHER}:8000")
     Brand.objects.filter(name="Plain").update(host=MAIN)  # never instead of the main site
     assert Site(rf.get("/", HTTP_HOST=host)).brand == brands.get(name)
 
@@ -77,9 +99,13 @@ def test_page_of_a_vacancy_is_on_the_host_of_its_brand_and_nowhere_else(client, 
         for host in (MAIN, ACME, OTHER)
     }
     assert {place: answer.status_code for place, answer in answers.items()} == {
-        (MAIN, own.pk): 301, (ACME, own.pk): 200, (OTHER, own.pk): 404,
-        (MAIN, other.pk): 301, (ACME, other.pk): 404, (OTHER, other.pk): 200,
-    }  # fmt: skip
+        (MAIN, own.pk): 301,
+        (ACME, own.pk): 200,
+        (OTHER, own.pk): 404,
+        (MAIN, other.pk): 301,
+        (ACME, other.pk): 404,
+        (OTHER, other.pk): 200,
+    }
     assert answers[MAIN, own.pk]["Location"] == f"https://{ACME}{paths[own.pk]}?source=a"
     canonical = f'<link rel="canonical" href="https://{ACME}{paths[own.pk]}">'
     assert canonical in answers[ACME, own.pk].content.decode()
@@ -87,7 +113,10 @@ def test_page_of_a_vacancy_is_on_the_host_of_its_brand_and_nowhere_else(client, 
     for path in (f"/jobs/0{other.pk}", f"/jobs/{other.pk}-x", f"/jobs/{'9' * 30}"):
         assert client.get(path, HTTP_HOST=ACME).status_code == 404, path
     Vacancy.objects.update(status="unpublished")
-    assert [client.get(paths[row.pk], HTTP_HOST=ACME).status_code for row in (own, other)] == [410, 404]
+    assert [client.get(paths[row.pk], HTTP_HOST=ACME).status_code for row in (own, other)] == [
+        410,
+        404,
+    ]
 
 
 def test_page_of_a_brand_with_a_host_is_its_list(client, brands):
@@ -105,11 +134,24 @@ def test_host_of_a_brand_serves_nothing_of_the_main_host(client, brands, filters
     client.force_login(User.objects.create_superuser("root"))
     own, other = (make_open(brand=brands[name]) for name in ("acme", "other"))
     main_only = (
-        "/admin", "/admin/", "/admin/vacancies/vacancy/", "/admin/language", "/admin/texts.js", "/account/",
-        "/account/login", "/docs", "/docs/api.md", "/openapi.json", "/preview/x",
-        f"/apply/{other.pk}", f"/vacancies/{other.pk}", "/apply/x", "/apply/²", f"/apply/{'9' * 30}",
+        "/admin",
+        "/admin/",
+        "/admin/vacancies/vacancy/",
+        "/admin/language",
+        "/admin/texts.js",
+        "/account/",
+        "/account/login",
+        "/docs",
+        "/docs/api.md",
+        "/openapi.json",
+        "/preview/x",
+        f"/apply/{other.pk}",
+        f"/vacancies/{other.pk}",
+        "/apply/x",
+        "/apply/²",
+        f"/apply/{'9' * 30}",
         f"/apply/{'9' * 5000}",  # more digits than Python reads as a number
-    )  # fmt: skip
+    )
     found = {path: client.get(path, HTTP_HOST=ACME).status_code for path in main_only}
     assert found == dict.fromkeys(main_only, 404)
     assert client.post("/admin/login/", HTTP_HOST=ACME).status_code == 404
@@ -156,7 +198,10 @@ def test_hosts_that_lead_elsewhere_are_reported(brands, settings):
     make_brand("Main", slug="main", host=MAIN)
     assert [(warning.id, warning.msg) for warning in hosts_of_brands_lead_here()] == [
         ("jobsite.W026", f"ALLOWED_HOSTS does not contain {ACME}, the host of the brand Acme."),
-        ("jobsite.W027", "The host of the brand Main is a name of PUBLIC_BASE_URL: it shows all brands."),
+        (
+            "jobsite.W027",
+            "The host of the brand Main is a name of PUBLIC_BASE_URL: it shows all brands.",
+        ),
     ]
     settings.CAREER_SITE = False
     assert hosts_of_brands_lead_here() == []
@@ -193,17 +238,23 @@ def test_other_names_of_the_main_site_are_no_hosts_of_brands(brands, settings, r
         for name in others:
             assert not errors(name)
     settings.PUBLIC_BASE_URL = ""
-    assert errors("jobs.example.com") == ["Set PUBLIC_BASE_URL first: it tells which host is the main one."]
-    assert not errors(brands["plain"].host, instance=brands["plain"])  # the rest of its page can be saved
+    assert errors("jobs.example.com") == [
+        "Set PUBLIC_BASE_URL first: it tells which host is the main one."
+    ]
+    # The rest of its page can be saved.
+    assert not errors(brands["plain"].host, instance=brands["plain"])
 
 
 def test_theme_of_a_brand_has_its_color_and_a_readable_text(client, brands):
     def theme(host: str) -> tuple[str, str]:
-        [path] = re.findall(r'href="(/[^"]+\.css\?v=[^"]+)"', client.get("/jobs", HTTP_HOST=host).text)
+        [path] = re.findall(
+            r'href="(/[^"]+\.css\?v=[^"]+)"', client.get("/jobs", HTTP_HOST=host).text
+        )
         answer = client.get(path, HTTP_HOST=host)
         assert (answer["Content-Type"], answer["Cache-Control"]) == (
-            "text/css", "public, max-age=31536000, immutable",
-        )  # fmt: skip
+            "text/css",
+            "public, max-age=31536000, immutable",
+        )
         return path, answer.text
 
     first, css = theme(ACME)
@@ -230,6 +281,8 @@ def test_button_of_any_color_has_an_edge_on_both_pages():
     """A white button on a white page, and a black one on a dark page."""
     css = (site_settings.BASE_DIR / "jobsite/static/jobsite/site.css").read_text()
     assert re.search(r"\.button \{[^}]*border: 1px solid var\(--edge\)", css)
-    [light, dark] = re.findall(r"--paper: (#\w+);.*?--edge: (#\w+);", css.replace("#fff;", "#ffffff;"))
+    [light, dark] = re.findall(
+        r"--paper: (#\w+);.*?--edge: (#\w+);", css.replace("#fff;", "#ffffff;")
+    )
     assert contrast(*light) >= 3
     assert contrast(*dark) >= 3

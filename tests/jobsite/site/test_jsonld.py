@@ -18,11 +18,23 @@ from vacancies.models import Requisition, Vacancy
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at")]
 
 GHENT: dict[str, Any] = {"locality": "Ghent", "country": "BE"}
-LILLE: dict[str, Any] = {"street": "Rue 1", "postal_code": "59000", "locality": "Lille", "region": "Nord",
-                         "country": "FR", "latitude": 50, "longitude": 3}  # fmt: skip
+LILLE: dict[str, Any] = {
+    "street": "Rue 1",
+    "postal_code": "59000",
+    "locality": "Lille",
+    "region": "Nord",
+    "country": "FR",
+    "latitude": 50,
+    "longitude": 3,
+}
 BELGIUM: dict[str, Any] = {"kind": "applicant", "country": "BE"}
 NETHERLANDS: dict[str, Any] = {"kind": "applicant", "country": "NL"}
-PAY: dict[str, Any] = {"pay_min": 3000, "pay_max": "4250.50", "pay_currency": "EUR", "pay_period": "month"}
+PAY: dict[str, Any] = {
+    "pay_min": 3000,
+    "pay_max": "4250.50",
+    "pay_currency": "EUR",
+    "pay_period": "month",
+}
 HOSTILE = "</script><script>alert(1)</script> ]]> <!-- \u202e \x0b \U0001f600 \u2028 & \"'"
 
 
@@ -41,7 +53,9 @@ def page_of(client: Any, vacancy: Vacancy) -> str:
 def posting_of(client: Any, **values: Any) -> Any:
     pk = make_vacancy(**values).pk
     item = client.get(f"/v1/vacancies/{pk}").json()["data"]
-    return job_posting(item, with_requirements(Vacancy.objects.all()).get(pk=pk), takes_applications=False)
+    return job_posting(
+        item, with_requirements(Vacancy.objects.all()).get(pk=pk), takes_applications=False
+    )
 
 
 def test_a_full_block_has_every_property(client, filters):
@@ -55,12 +69,20 @@ def test_a_full_block_has_every_property(client, filters):
     brand = make_brand("Harbour", url="https://harbour.example.com", form=form)
     brand.icon_large.save("a.png", ContentFile(png(200, 100)))
     vacancy = make_vacancy(
-        title="Nurse", brand=brand, reference="HW-1", places=(GHENT, LILLE),
+        title="Nurse",
+        brand=brand,
+        reference="HW-1",
+        places=(GHENT, LILLE),
         options={"types": ["Full", "Night"]},
-        description="<p>Care</p>", profile="<p>You</p>", offer="", company="<p>We</p>", contact="<p>Call</p>",
-        publish_from=datetime(2026, 3, 1, 8, tzinfo=UTC), publish_until=datetime(2026, 6, 1, 22, tzinfo=UTC),
+        description="<p>Care</p>",
+        profile="<p>You</p>",
+        offer="",
+        company="<p>We</p>",
+        contact="<p>Call</p>",
+        publish_from=datetime(2026, 3, 1, 8, tzinfo=UTC),
+        publish_until=datetime(2026, 6, 1, 22, tzinfo=UTC),
         **PAY,
-    )  # fmt: skip
+    )
 
     [posting] = postings(page_of(client, vacancy))
 
@@ -78,18 +100,40 @@ def test_a_full_block_has_every_property(client, filters):
             "logo": f"http://testserver/media/{brand.icon_large.name}",
         },
         "jobLocation": [
-            {"@type": "Place", "address": {"@type": "PostalAddress", "addressLocality": "Ghent",
-                                           "addressCountry": "BE"}},
-            {"@type": "Place", "address": {"@type": "PostalAddress", "streetAddress": "Rue 1",
-                                           "addressLocality": "Lille", "addressRegion": "Nord",
-                                           "postalCode": "59000", "addressCountry": "FR"}},
+            {
+                "@type": "Place",
+                "address": {
+                    "@type": "PostalAddress",
+                    "addressLocality": "Ghent",
+                    "addressCountry": "BE",
+                },
+            },
+            {
+                "@type": "Place",
+                "address": {
+                    "@type": "PostalAddress",
+                    "streetAddress": "Rue 1",
+                    "addressLocality": "Lille",
+                    "addressRegion": "Nord",
+                    "postalCode": "59000",
+                    "addressCountry": "FR",
+                },
+            },
         ],
         "employmentType": ["FULL_TIME", "PART_TIME"],
-        "baseSalary": {"@type": "MonetaryAmount", "currency": "EUR", "value": {
-            "@type": "QuantitativeValue", "minValue": 3000, "maxValue": 4250.5, "unitText": "MONTH"}},
+        "baseSalary": {
+            "@type": "MonetaryAmount",
+            "currency": "EUR",
+            "value": {
+                "@type": "QuantitativeValue",
+                "minValue": 3000,
+                "maxValue": 4250.5,
+                "unitText": "MONTH",
+            },
+        },
         "identifier": {"@type": "PropertyValue", "name": "Harbour", "value": "HW-1"},
         "directApply": True,
-    }  # fmt: skip
+    }
     assert faults(posting) == []
     Vacancy.objects.update(apply_url="https://acme.test/apply")
     [elsewhere] = postings(page_of(client, vacancy))
@@ -101,23 +145,36 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "hybrid is a place only": ({"work_place": "hybrid", "places": (GHENT, BELGIUM)}, {}),
     "remote": (
         {"work_place": "remote", "places": (BELGIUM,)},
-        {"jobLocation": None, "jobLocationType": "TELECOMMUTE",
-         "applicantLocationRequirements": {"@type": "Country", "name": "Belgium"}},
+        {
+            "jobLocation": None,
+            "jobLocationType": "TELECOMMUTE",
+            "applicantLocationRequirements": {"@type": "Country", "name": "Belgium"},
+        },
     ),
     "remote with a place, from two countries": (
         {"work_place": "remote", "places": (GHENT, NETHERLANDS, BELGIUM)},
-        {"jobLocationType": "TELECOMMUTE", "applicantLocationRequirements": [
-            {"@type": "Country", "name": "Netherlands"}, {"@type": "Country", "name": "Belgium"}]},
+        {
+            "jobLocationType": "TELECOMMUTE",
+            "applicantLocationRequirements": [
+                {"@type": "Country", "name": "Netherlands"},
+                {"@type": "Country", "name": "Belgium"},
+            ],
+        },
     ),
     "one amount": (
         PAY | {"pay_max": 3000},
-        {"baseSalary": {"@type": "MonetaryAmount", "currency": "EUR", "value": {
-            "@type": "QuantitativeValue", "value": 3000, "unitText": "MONTH"}}},
+        {
+            "baseSalary": {
+                "@type": "MonetaryAmount",
+                "currency": "EUR",
+                "value": {"@type": "QuantitativeValue", "value": 3000, "unitText": "MONTH"},
+            }
+        },
     ),
     "one bound only": (PAY | {"pay_min": None}, {}),
     "pay that is not public": (PAY | {"is_pay_public": False}, {}),
     "a note only": ({"pay_note": "Good"}, {}),
-}  # fmt: skip
+}
 
 
 def test_facts_decide_the_properties(client, settings):
@@ -129,7 +186,8 @@ def test_facts_decide_the_properties(client, settings):
         own = {
             key: posting.get(key)
             for key in posting.keys() | plain.keys()
-            if key not in ("title", "description", "identifier") and posting.get(key) != plain.get(key)
+            if key not in ("title", "description", "identifier")
+            and posting.get(key) != plain.get(key)
         }
         assert (own, faults(posting)) == (expected, []), title
 
@@ -143,7 +201,8 @@ def test_without_a_brand_the_site_is_the_employer(client, settings):
 
 
 @pytest.mark.parametrize(
-    ("size", "has_logo"), [((75, 100), True), ((250, 100), True), ((74, 100), False), ((251, 100), False)]
+    ("size", "has_logo"),
+    [((75, 100), True), ((250, 100), True), ((74, 100), False), ((251, 100), False)],
 )
 def test_logo_has_the_shape_of_a_logo(client, size, has_logo):
     brand = make_brand()
@@ -178,7 +237,12 @@ def test_no_block_without_a_required_property(client):
 def test_no_block_on_other_pages(client, at):
     vacancy = make_vacancy(places=(GHENT,), publish_until=at)
     make_vacancy(places=(GHENT,))
-    for path, status in (("/jobs", 200), ("/brands/acme", 200), (vacancy.site_path, 410), ("/jobs/99", 404)):
+    for path, status in (
+        ("/jobs", 200),
+        ("/brands/acme", 200),
+        (vacancy.site_path, 410),
+        ("/jobs/99", 404),
+    ):
         answer = client.get(path)
         assert (answer.status_code, postings(answer.content.decode())) == (status, []), path
 
@@ -187,7 +251,10 @@ def test_no_text_ends_the_block(client):
     html = page_of(client, make_vacancy(title=HOSTILE, places=(GHENT | {"locality": HOSTILE},)))
     [posting] = postings(html)
     assert faults(posting) == []
-    assert (posting["title"], posting["jobLocation"]["address"]["addressLocality"]) == (HOSTILE, HOSTILE)
+    assert (posting["title"], posting["jobLocation"]["address"]["addressLocality"]) == (
+        HOSTILE,
+        HOSTILE,
+    )
     assert "<script>alert" not in html
 
 
@@ -218,7 +285,9 @@ def test_schema_refuses_the_output_of_peers(name):
 
 @pytest.mark.slow("starts Node")
 def test_another_validator_finds_no_fault(client):
-    variants = [posting_of(client, **{"places": (GHENT,)} | values) for values, _ in VARIANTS.values()]
+    variants = [
+        posting_of(client, **{"places": (GHENT,)} | values) for values, _ in VARIANTS.values()
+    ]
     several = posting_of(client, places=(GHENT, LILLE))
     peer = json.loads((FOLDER / "peers/wp_job_manager.json").read_text())
     *ours, theirs = second_opinion([*variants, several, peer])

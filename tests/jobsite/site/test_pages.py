@@ -56,7 +56,10 @@ SHOWN = {
     "scheduled": ({"publish_from": NOW + SECOND}, 404),
     "ending": ({"publish_until": NOW + SECOND}, 200),
     "expired": ({"publish_from": NOW - 2 * DAY, "publish_until": NOW}, 410),
-    "expired internal": ({"audience": "internal", "publish_from": NOW - 2 * DAY, "publish_until": NOW}, 404),
+    "expired internal": (
+        {"audience": "internal", "publish_from": NOW - 2 * DAY, "publish_until": NOW},
+        404,
+    ),
     "unpublished": ({"status": "unpublished", "publish_from": NOW - DAY}, 410),
     "unpublished before its start": ({"status": "unpublished", "publish_from": NOW + DAY}, 404),
     "archived": ({"status": "archived", "publish_from": NOW - DAY}, 410),
@@ -78,7 +81,9 @@ def test_only_public_vacancies_have_a_page(client):
             assert 'content="noindex"' in body
         if status == 404:
             unknown = get(client, "/jobs/999999", 404)
-            assert body == unknown, f"the page of a vacancy ({name}) differs from that of an unknown one"
+            assert body == unknown, (
+                f"the page of a vacancy ({name}) differs from that of an unknown one"
+            )
 
 
 def test_closed_page_lists_current_vacancies_of_the_brand(client):
@@ -93,7 +98,13 @@ def test_closed_page_lists_current_vacancies_of_the_brand(client):
 def test_without_the_setting_there_is_no_page(client, settings):
     settings.CAREER_SITE = False
     vacancy = make_vacancy()
-    for path in (vacancy.site_path, "/jobs", "/nl/jobs", f"/brands/{vacancy.brand.slug}", "/site.css"):
+    for path in (
+        vacancy.site_path,
+        "/jobs",
+        "/nl/jobs",
+        f"/brands/{vacancy.brand.slug}",
+        "/site.css",
+    ):
         get(client, path, 404)
     assert client.get("/").headers["Location"] == "/docs"
     assert client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]["url"] is None
@@ -120,15 +131,22 @@ def test_page_has_one_address(client, title):
     assert path == f"/jobs/{vacancy.pk}-{slug_of(title)}".rstrip("-")
     body = get(client, path)
     assert canonical(body) == f"http://testserver{path}"
-    assert client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]["url"] == f"http://testserver{path}"
+    assert (
+        client.get(f"/v1/vacancies/{vacancy.pk}").json()["data"]["url"]
+        == f"http://testserver{path}"
+    )
     for other in (
         f"/jobs/{vacancy.pk}-other",
         f"/jobs/0{vacancy.pk}",
         f"/jobs/00{vacancy.pk}-{slug_of(title) or 'x'}",
     ):
         response = client.get(f"{other}?source=mail")
-        assert (response.status_code, response.headers["Location"]) == (301, f"{path}?source=mail"), other
-        assert response.headers["Cache-Control"] == "public, max-age=60"  # the title may change back
+        assert (response.status_code, response.headers["Location"]) == (
+            301,
+            f"{path}?source=mail",
+        ), other
+        # The title may change back.
+        assert response.headers["Cache-Control"] == "public, max-age=60"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +154,8 @@ def test_page_has_one_address(client, title):
 )
 def test_unknown_address_is_404(client, path):
     assert "/static/jobsite/site" in get(client, path, 404)
-    assert "style-src 'self'" in client.get(path).headers["Content-Security-Policy"]  # of its layout
+    # Of its layout.
+    assert "style-src 'self'" in client.get(path).headers["Content-Security-Policy"]
 
 
 def test_internal_vacancy_has_no_address():
@@ -254,15 +273,38 @@ def test_names_that_are_no_parameters_of_the_list_are_ignored(client):
 def test_slash_at_the_end_leads_to_the_page(client, settings):
     settings.APPLY_PAGES = True
     vacancy = make_vacancy()
-    pages = ("/jobs", "/nl/jobs", vacancy.site_path, f"/brands/{vacancy.brand.slug}", f"/apply/{vacancy.pk}",
-             "/alerts", "/fr/alerts", "/account/login", "/account/reset", "/docs")  # fmt: skip
+    pages = (
+        "/jobs",
+        "/nl/jobs",
+        vacancy.site_path,
+        f"/brands/{vacancy.brand.slug}",
+        f"/apply/{vacancy.pk}",
+        "/alerts",
+        "/fr/alerts",
+        "/account/login",
+        "/account/reset",
+        "/docs",
+    )
     for path in pages:
         for end in ("/", "//"):
             answer = client.get(f"{path}{end}?source=a%26b&x=%C3%A9")
-            assert (answer.status_code, answer["Location"]) == (301, f"{path}?source=a%26b&x=%C3%A9"), path
-    assert client.post("/alerts/", {"address": "a@example.org"}).status_code == 308  # sends the form again
-    for path in ("/v1/vacancies/", "/v1/", "/v0.1/vacancies/", "/nothing/", "//evil.example/", "//jobs/",
-                 "/\\evil.example/", "/jobs/x/", "///"):  # fmt: skip
+            assert (answer.status_code, answer["Location"]) == (
+                301,
+                f"{path}?source=a%26b&x=%C3%A9",
+            ), path
+    # Sends the form again.
+    assert client.post("/alerts/", {"address": "a@example.org"}).status_code == 308
+    for path in (
+        "/v1/vacancies/",
+        "/v1/",
+        "/v0.1/vacancies/",
+        "/nothing/",
+        "//evil.example/",
+        "//jobs/",
+        "/\\evil.example/",
+        "/jobs/x/",
+        "///",
+    ):
         assert client.get("/", PATH_INFO=path).status_code == 404, path
 
 
@@ -319,7 +361,12 @@ def test_list_is_in_the_language_of_its_path(client, settings):
 
 
 def test_vacancy_is_in_its_own_language(client):
-    for code, page, text in [("nl", "nl", ""), ("en", "en", ""), ("", "en", ""), ("el", "en", "el")]:
+    for code, page, text in [
+        ("nl", "nl", ""),
+        ("en", "en", ""),
+        ("", "en", ""),
+        ("el", "en", "el"),
+    ]:
         body = get(client, make_vacancy(title="Tekst", language=code).site_path)
         assert f'<html lang="{page}">' in body
         assert re.findall(r"<h1([^>]*)>", body) == [f' lang="{text}" dir="auto"' if text else ""]
@@ -330,7 +377,9 @@ def test_page_of_a_vacancy_keeps_the_language_and_the_list_of_the_visitor(client
     other = make_vacancy(title="Nachtzuster", language="nl", brand=vacancy.brand)
     for path in ("/nl/jobs", f"/nl/brands/{vacancy.brand.slug}"):
         body = get(client, f"{path}?filter[search]=nurse&sort=title&source=mail")
-        [link] = [unescape(each) for each in re.findall('href="([^"]*/jobs/[0-9]+-nurse[^"]*)"', body)]
+        [link] = [
+            unescape(each) for each in re.findall('href="([^"]*/jobs/[0-9]+-nurse[^"]*)"', body)
+        ]
         assert urlsplit(link).path == f"/nl{vacancy.site_path}"
         page = get(client, link)
         assert '<html lang="nl">' in page
@@ -340,15 +389,21 @@ def test_page_of_a_vacancy_keeps_the_language_and_the_list_of_the_visitor(client
         query = QueryDict(urlsplit(back).query)
         assert urlsplit(back).path == "/nl/jobs"
         assert {**query.dict()} | {"filter[brand]": "acme"} == {
-            "filter[search]": "nurse", "sort": "title", "source": "mail", "filter[brand]": "acme",
-        }  # fmt: skip
+            "filter[search]": "nurse",
+            "sort": "title",
+            "source": "mail",
+            "filter[brand]": "acme",
+        }
         assert ("filter[brand]" in query) == ("brands" in path)
         assert titles(get(client, back)) == ["Nurse"]
         assert f'href="/nl/brands/{vacancy.brand.slug}"' in page
-        assert canonical(page) == f"http://testserver{vacancy.site_path}"  # one address for search engines
+        # One address for search engines.
+        assert canonical(page) == f"http://testserver{vacancy.site_path}"
         assert f'href="/apply/{vacancy.pk}?source=mail&amp;language=nl"' in page
     assert urlsplit(client.get(f"/nl{other.site_path}")["Location"]).path == other.site_path
-    assert client.get(f"/nl/jobs/{vacancy.pk}?list=x")["Location"] == f"/nl{vacancy.site_path}?list=x"
+    assert (
+        client.get(f"/nl/jobs/{vacancy.pk}?list=x")["Location"] == f"/nl{vacancy.site_path}?list=x"
+    )
     assert f'href="http://testserver{other.site_path}"' in get(client, "/nl/jobs")
     assert f'href="http://testserver/en{other.site_path}"' in get(client, "/jobs")
 
@@ -374,10 +429,13 @@ def test_closed_and_unknown_pages_are_in_the_language_of_the_visitor(client):
     closed = make_vacancy(language="nl", publish_from=NOW - 2 * DAY, publish_until=NOW)
     hidden = make_vacancy(language="nl", status="draft")
     for path, accepted, status, language in (
-        (closed.site_path, "fr", 410, "nl"), (f"/fr{closed.site_path}", "de", 410, "fr"),
-        (hidden.site_path, "fr", 404, "fr"), (f"/de{hidden.site_path}", "fr", 404, "de"),
-        ("/jobs/999999", "", 404, "en"), ("/nl/brands/none", "", 404, "nl"),
-    ):  # fmt: skip
+        (closed.site_path, "fr", 410, "nl"),
+        (f"/fr{closed.site_path}", "de", 410, "fr"),
+        (hidden.site_path, "fr", 404, "fr"),
+        (f"/de{hidden.site_path}", "fr", 404, "de"),
+        ("/jobs/999999", "", 404, "en"),
+        ("/nl/brands/none", "", 404, "nl"),
+    ):
         response = client.get(path, headers={"Accept-Language": accepted})
         assert (response.status_code, response["Content-Language"]) == (status, language), path
         assert f'<html lang="{language}">' in response.content.decode()
@@ -402,17 +460,28 @@ def test_every_page_has_the_links_of_its_employer(client, settings):
     acme = make_brand("Acme")
     BrandLink.objects.create(kind="privacy", language="en", url="https://site.test/privacy?a=1&b=2")
     BrandLink.objects.create(kind="imprint", language="en", url="https://site.test/imprint")
-    BrandLink.objects.create(kind="imprint", language="en", brand=acme, url="https://acme.test/imprint")
+    BrandLink.objects.create(
+        kind="imprint", language="en", brand=acme, url="https://acme.test/imprint"
+    )
     vacancy = make_vacancy(brand=acme, form=make_form())
     gone = make_vacancy(brand=acme, publish_from=NOW - 2 * DAY, publish_until=NOW)
     pages = {
-        "/jobs": 200, "/alerts": 200, "/jobs/999999": 404, "/jobs?filter[near]=x": 400, "/account/login": 200,
-        "/apply/999999": 404, "/account/receipt/x": 404, "/nothing": 404,
-    }  # fmt: skip
+        "/jobs": 200,
+        "/alerts": 200,
+        "/jobs/999999": 404,
+        "/jobs?filter[near]=x": 400,
+        "/account/login": 200,
+        "/apply/999999": 404,
+        "/account/receipt/x": 404,
+        "/nothing": 404,
+    }
     own = {
-        vacancy.site_path: 200, gone.site_path: 410, "/brands/acme": 200, f"/apply/{vacancy.pk}": 200,
+        vacancy.site_path: 200,
+        gone.site_path: 410,
+        "/brands/acme": 200,
+        f"/apply/{vacancy.pk}": 200,
         "/alerts?filter[brand]=acme": 200,
-    }  # fmt: skip
+    }
     for path, status in (pages | own).items():
         body = get(client, path, status)
         links = re.findall('<nav class="links".*?</nav>', body, re.DOTALL)
@@ -431,7 +500,10 @@ def test_every_page_has_the_links_of_its_employer(client, settings):
 def test_lists_of_several_brands_have_their_logos(client):
     acme = make_brand("Acme", icon_small_url="https://acme.test/a.png")
     make_vacancy(brand=acme)
-    logo = '<img class="logo" src="https://acme.test/a.png" alt="" width="40" height="40" loading="lazy">'
+    logo = (
+        '<img class="logo" src="https://acme.test/a.png" alt="" width="40" height="40" '
+        'loading="lazy">'
+    )
     assert logo not in get(client, "/jobs")
     make_vacancy(brand=make_brand("Other"))
     make_vacancy(brand=None)
@@ -439,7 +511,9 @@ def test_lists_of_several_brands_have_their_logos(client):
     assert logo not in get(client, "/brands/acme")
 
 
-def test_similar_vacancies_are_public_ones_of_the_category_and_region(client, django_assert_max_num_queries):
+def test_similar_vacancies_are_public_ones_of_the_category_and_region(
+    client, django_assert_max_num_queries
+):
     here = {"functiongroup": ["Care"], "regions": ["Ghent"]}
     vacancy = make_vacancy(title="Nurse", options=here)
 
@@ -468,10 +542,18 @@ def test_similar_vacancies_are_public_ones_of_the_category_and_region(client, dj
 
 def test_vacancy_shows_what_the_interface_shows(client):
     vacancy = make_vacancy(
-        title="Nurse", description="<p>Care</p>", reference="A-7", work_place="remote",
-        pay_min=3000, pay_max=3500, pay_currency="EUR", pay_period="month", pay_note="gross",
-        publish_until=NOW + DAY, options={"regions": ["Ghent"]},
-    )  # fmt: skip
+        title="Nurse",
+        description="<p>Care</p>",
+        reference="A-7",
+        work_place="remote",
+        pay_min=3000,
+        pay_max=3500,
+        pay_currency="EUR",
+        pay_period="month",
+        pay_note="gross",
+        publish_until=NOW + DAY,
+        options={"regions": ["Ghent"]},
+    )
     Place.objects.create(
         vacancy=vacancy, locality="Ghent", street="Kouter 1", postal_code="9000", country="BE"
     )
@@ -499,7 +581,9 @@ def test_texts_cannot_run_scripts(client):
     )
     vacancy.refresh_from_db()
     with connection.cursor() as cursor:  # a text that no field has sanitised
-        cursor.execute("UPDATE vacancies_brand SET description = '<p onclick=x>a</p><script>1</script>'")
+        cursor.execute(
+            "UPDATE vacancies_brand SET description = '<p onclick=x>a</p><script>1</script>'"
+        )
     for path in ("/jobs", vacancy.site_path, f"/brands/{vacancy.brand.slug}"):
         body = get(client, path)
         assert "<script" not in body
@@ -526,7 +610,9 @@ def test_pages_have_no_cookie_and_no_script(client, admin_client):
 def test_source_is_passed_on(client):
     vacancy = make_vacancy(form=make_form())
     for query in ("source=a%26b", "utm_source=a%26b"):
-        assert f'href="http://testserver{vacancy.site_path}?source=a%26b"' in get(client, f"/jobs?{query}")
+        assert f'href="http://testserver{vacancy.site_path}?source=a%26b"' in get(
+            client, f"/jobs?{query}"
+        )
         assert f'href="/apply/{vacancy.pk}?source=a%26b&amp;language=en"' in get(
             client, f"{vacancy.site_path}?{query}"
         )
@@ -542,7 +628,9 @@ def test_source_is_passed_on(client):
 
 def test_source_is_added_to_the_query_of_another_website(client):
     vacancy = make_vacancy(brand=make_brand("Else", vacancy_url="https://else.test/?job="))
-    assert f'href="https://else.test/?job={vacancy.pk}&amp;source=mail"' in get(client, "/jobs?source=mail")
+    assert f'href="https://else.test/?job={vacancy.pk}&amp;source=mail"' in get(
+        client, "/jobs?source=mail"
+    )
 
 
 def test_vacancy_with_an_application_url_leads_there(client):

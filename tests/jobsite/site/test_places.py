@@ -1,4 +1,6 @@
-"""A place and a distance on the list of the career site: which vacancies, under which name and address."""
+"""A place and a distance on the list of the career site:
+which vacancies, under which name and address.
+"""
 
 import re
 from html import unescape
@@ -53,7 +55,10 @@ def test_place_is_found_in_any_language_and_named_as_it_was_typed():
     for typed in ("Ghent", "Gand", "gent", "9000 Gent", "Gent, Belgium"):
         body = get(client, f"/jobs?place={typed}&km=25")
         shown = typed if "," not in typed and "9" not in typed else "Gent"
-        assert (sorted(titles(body)), chips(body)) == (["Cook", "Nurse"], [f"within 25 km of {shown}"]), typed
+        assert (sorted(titles(body)), chips(body)) == (
+            ["Cook", "Nurse"],
+            [f"within 25 km of {shown}"],
+        ), typed
         assert canonical(body).endswith(f"/jobs?{NEAR_GHENT}")  # one for all names
         assert "noindex" not in body
     assert len(titles(get(client, "/jobs?place=Gand&km=50"))) == 3
@@ -69,7 +74,10 @@ def test_place_stays_in_all_links_and_can_be_removed():
     assert 'value="Gand"' in body
     assert '<option value="25" selected>' in body
     assert links(body)["New vacancies by email"].endswith(f"&{NEAR_GHENT}&place=Gand")
-    assert 'href="/jobs?filter%5Bsearch%5D=nurse" rel="nofollow"><span><span class="hidden">Remove' in body
+    assert (
+        'href="/jobs?filter%5Bsearch%5D=nurse" rel="nofollow"><span><span class="hidden">Remove'
+        in body
+    )
     body = get(client, "/jobs?place=Gand&km=25")
     assert links(body)["Closing soon"] == f"/jobs?{NEAR_GHENT}&place=Gand&sort=closes_at"
     # An empty field ends it; the distance alone changes nothing.
@@ -84,7 +92,9 @@ def test_ambiguous_and_unknown_places_are_told_and_keep_the_rest():
     assert "noindex" in body
     assert titles(body) == ["Nurse"]
     path = links(body)["Halle, Flanders, Belgium"]
-    assert path.startswith("/jobs?filter%5Bsearch%5D=nurse&filter%5Bnear%5D=50.734%2C4.235%2C10&place=Halle")
+    assert path.startswith(
+        "/jobs?filter%5Bsearch%5D=nurse&filter%5Bnear%5D=50.734%2C4.235%2C10&place=Halle"
+    )
     chosen = get(client, path)
     assert chips(chosen) == ["“nurse”", "within 10 km of Halle"]
     # The next search from there does not ask again, and uses the new distance.

@@ -61,10 +61,14 @@ def test_vacancy_has_its_short_description_and_image(client):
 
 
 def test_image_is_a_jpeg_of_the_size_that_the_page_names(client, settings, tmp_path):
-    """Whatever was uploaded: few of those who read og:image know WebP, and transparency would be black."""
+    """Whatever was uploaded: few of those who read og:image know WebP, and transparency would be
+    black.
+    """
     for kind, size, expected in (
-        ("WEBP", (1000, 401), (1000, 401)), ("PNG", (1407, 333), (1200, 284)), ("JPEG", (50, 20), (50, 20)),
-    ):  # fmt: skip
+        ("WEBP", (1000, 401), (1000, 401)),
+        ("PNG", (1407, 333), (1200, 284)),
+        ("JPEG", (50, 20), (50, 20)),
+    ):
         vacancy = make_vacancy()
         name = f"a.{kind.lower().replace('jpeg', 'jpg')}"
         vacancy.image.save(name, ContentFile(encoded(kind, size=size)))
@@ -96,7 +100,8 @@ def test_lists_have_a_description_and_the_logo(client):
     make_vacancy(brand=make_brand("Harbour", host=HOST))
     found = read(client, "/fr/jobs")
     assert (found["og:locale"], found["og:url"]) == ("fr_FR", "http://testserver/fr/jobs")
-    assert found["og:image"] == "http://testserver/static/jobsite/share.png"  # none of them shows SVG
+    # None of them shows SVG.
+    assert found["og:image"] == "http://testserver/static/jobsite/share.png"
     assert "Jobs & more" in found["description"]
     make_vacancy(brand=make_brand("Shipyard", description="<p>We build ships.</p>"))
     assert read(client, "/brands/shipyard")["description"] == "We build ships."

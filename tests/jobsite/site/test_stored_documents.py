@@ -1,4 +1,6 @@
-"""Documents of the whole site: made once, served from a file, and never with what is not public any more."""
+"""Documents of the whole site:
+made once, served from a file, and never with what is not public any more.
+"""
 
 import gzip
 import threading
@@ -37,7 +39,9 @@ def made(monkeypatch: Any) -> list[str]:
     """The kinds of documents that were made."""
     kinds: list[str] = []
     store = Document.store
-    monkeypatch.setattr(Document, "store", lambda document: (kinds.append(document.kind), store(document))[1])
+    monkeypatch.setattr(
+        Document, "store", lambda document: (kinds.append(document.kind), store(document))[1]
+    )
     return kinds
 
 
@@ -58,9 +62,16 @@ def test_a_document_is_made_once_for_a_revision(client, made):
         assert len(content) == int(plain["Content-Length"]) != int(zipped["Content-Length"])
         head = client.head(path)
         assert (head.content, head["Content-Length"], head["ETag"]) == (
-            b"", plain["Content-Length"], plain["ETag"]
-        )  # fmt: skip
-        for tag in (plain["ETag"], plain["ETag"].removeprefix("W/"), f'"other", {plain["ETag"]}', "*"):
+            b"",
+            plain["Content-Length"],
+            plain["ETag"],
+        )
+        for tag in (
+            plain["ETag"],
+            plain["ETag"].removeprefix("W/"),
+            f'"other", {plain["ETag"]}',
+            "*",
+        ):
             same = client.get(path, headers={"if-none-match": tag})
             assert (same.status_code, same["ETag"]) == (304, plain["ETag"]), tag
         assert plain["Vary"] == zipped["Vary"] == "Accept-Encoding"

@@ -1,4 +1,6 @@
-"""Long and deep markup: a parser takes quadratic time for it, so it is refused, and never parsed."""
+"""Long and deep markup: a parser takes quadratic time for it, so it is
+refused, and never parsed.
+"""
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -20,7 +22,8 @@ BOLD = "".join(f'<b class="{number}">' for number in range(DEPTH_MAX - 5))
         "<div>" * MANY * 2,
         "<" * MANY * 2,
         "<b>x</i>" * MANY,
-        # a parser ends the elements of these in another place, and opens the bold ones again in each
+        # a parser ends the elements of these in another place, and opens the bold ones again in
+        # each
         f"<p>{BOLD}" + "<p>x" * MANY + "</b>" * (DEPTH_MAX - 5),
         f"<ul><li>{BOLD}" + "<li>x" * MANY,
         f"<table>{BOLD}" + "x<tr></tr>" * MANY + "</b>" * (DEPTH_MAX - 5),
@@ -52,7 +55,10 @@ def test_markup_that_takes_quadratic_time_is_not_parsed(text, monkeypatch):
 @pytest.mark.parametrize(
     "text",
     [
-        '<p>a <strong>b</strong><br>c</p><ul><li>d</li><li><p>e</p></li></ul><h2>f</h2><a href="x">g</a>'
+        (
+            "<p>a <strong>b</strong><br>c</p><ul><li>d</li><li><p>e</p></li></ul><h2>f</h2><a "
+            'href="x">g</a>'
+        )
         * MANY,
         "<p>a<p>b<ul><li>c<li>d<ul><li>e</ul></ul>" * MANY,
         "<table><tbody><tr><td colspan=2>a</td><th>b</th></tr></tbody></table>" * MANY,

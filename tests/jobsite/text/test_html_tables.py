@@ -1,4 +1,6 @@
-"""Tables become lists, and no text is lost. `tests/browser/test_paste.py` compares the editor with this."""
+"""Tables become lists, and no text is lost.
+`tests/browser/test_paste.py` compares the editor with this.
+"""
 
 import pytest
 from hypothesis import given
@@ -22,7 +24,9 @@ def cells(draw, depth):
     name = draw(st.sampled_from(["td", "th"]))
     spans = draw(st.sampled_from(["", " colspan=2", " rowspan=2", " rowspan=70000", " colspan=x"]))
     inner = draw(
-        st.sampled_from(["{}", "<p>{}</p>", "<ul><li>{}</li></ul>", "<h2>{}</h2>", "<b><p>{}</p></b>"])
+        st.sampled_from(
+            ["{}", "<p>{}</p>", "<ul><li>{}</li></ul>", "<h2>{}</h2>", "<b><p>{}</p></b>"]
+        )
     )
     word = f"w{draw(st.integers(0, 10**6))}"
     more = table(draw, depth - 1) if depth and draw(st.booleans()) else ""
@@ -35,7 +39,9 @@ def table(draw, depth):
         "".join(["<tr>", *(cells(draw, depth) for _ in range(draw(st.integers(0, 3)))), "</tr>"])
         for _ in range(rows)
     )
-    return draw(st.sampled_from(["<table>{}</table>", "<table><thead>{}</thead></table>"])).format(row)
+    return draw(st.sampled_from(["<table>{}</table>", "<table><thead>{}</thead></table>"])).format(
+        row
+    )
 
 
 @pytest.mark.slow("many generated tables")

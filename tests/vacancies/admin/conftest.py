@@ -53,7 +53,9 @@ def vacancy(brand: Brand, recruiter: Recruiter) -> Vacancy:
 def regions() -> list[FilterOption]:
     filter = Filter.objects.get(keyword="regions")
     return [
-        FilterOption.objects.create(filter=filter, label=label, value=label.lower(), position=position)
+        FilterOption.objects.create(
+            filter=filter, label=label, value=label.lower(), position=position
+        )
         for position, label in enumerate(("Antwerp", "Ghent", "Leuven"))
     ]
 

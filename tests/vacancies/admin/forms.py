@@ -43,10 +43,14 @@ def page(vacancy: Vacancy) -> str:
 
 
 def opened(client: Client, url: str) -> dict[str, Any]:
-    """Return what a browser posts from the form at `url` if nothing is changed. The page of a stored vacancy
-    contains that, if it has no restored input. Then it is not rendered, which takes most of the time."""
+    """Return what a browser posts from the form at `url` if nothing is changed. The page of a
+    stored vacancy contains that, if it has no restored input. Then it is not rendered, which takes
+    most of the time.
+    """
     render = TemplateResponse.rendered_content.fget  # type: ignore[attr-defined]
-    lazy = property(lambda response: "" if is_contained(response.context_data) else render(response))
+    lazy = property(
+        lambda response: "" if is_contained(response.context_data) else render(response)
+    )
     with mock.patch.object(TemplateResponse, "rendered_content", lazy):
         response = client.get(url)
     context = response.context_data
@@ -83,7 +87,9 @@ def posted_by(html: str) -> dict[str, Any]:
             and (kind not in {"checkbox", "radio"} or re.search(r"\schecked[\s>]", tag))
         ):
             data[fields["name"]] = fields.get("value", "on" if kind == "checkbox" else "")
-    for name, text in re.findall(r'<textarea[^>]*\sname="(\w+)"[^>]*>\n?(.*?)</textarea>', html, re.S):
+    for name, text in re.findall(
+        r'<textarea[^>]*\sname="(\w+)"[^>]*>\n?(.*?)</textarea>', html, re.S
+    ):
         data[name] = unescape(text).replace("\r\n", "\n").replace("\n", "\r\n")
     for name, body in re.findall(r'<select[^>]*\sname="([\w-]+)"[^>]*>(.*?)</select>', html, re.S):
         chosen = re.findall(r'<option value="([^"]*)"[^>]* selected', body)
@@ -107,7 +113,10 @@ def texts(response: Any) -> list[str]:
 
 def ask(client: Client, action: str, vacancies: list[Vacancy]) -> Any:
     """Return the page that asks before a bulk action, or the list if the action is not offered."""
-    data = {"action": f"{action}_selected", "_selected_action": [vacancy.pk for vacancy in vacancies]}
+    data = {
+        "action": f"{action}_selected",
+        "_selected_action": [vacancy.pk for vacancy in vacancies],
+    }
     return client.post(LIST, data, follow=True)
 
 

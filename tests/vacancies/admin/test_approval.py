@@ -75,7 +75,9 @@ def decide(client: Client, vacancy: Vacancy, step: str, **data: Any) -> Any:
 
 
 def outcomes(vacancy: Vacancy) -> list[str]:
-    return list(Approval.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("outcome", flat=True))
+    return list(
+        Approval.objects.filter(vacancy=vacancy.pk).order_by("pk").values_list("outcome", flat=True)
+    )
 
 
 def buttons(client: Client, vacancy: Vacancy) -> list[str]:
@@ -93,22 +95,34 @@ def buttons(client: Client, vacancy: Vacancy) -> list[str]:
 @pytest.mark.slow("opens several pages of the admin")
 def test_second_person_publishes(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict, **DRAFT)
-    assert buttons(ed, vacancy) == [url(vacancy, name) for name in ("submit", "archive", "duplicate")]
+    assert buttons(ed, vacancy) == [
+        url(vacancy, name) for name in ("submit", "archive", "duplicate")
+    ]
 
-    assert messages_of(submit(ed, vacancy, note="Please read"))[-1] == "1 vacancy was submitted for approval."
-    assert (reread(vacancy).status, listed(lea, f"{LIST}?attention=approval")) == ("draft", {vacancy.pk})
+    assert (
+        messages_of(submit(ed, vacancy, note="Please read"))[-1]
+        == "1 vacancy was submitted for approval."
+    )
+    assert (reread(vacancy).status, listed(lea, f"{LIST}?attention=approval")) == (
+        "draft",
+        {vacancy.pk},
+    )
     assert buttons(ed, vacancy) == [url(vacancy, name) for name in ("archive", "duplicate")]
     shown = lea.get(url(vacancy)).content.decode()
     assert "Submitted by Ed on 2 Mar 2026, 09:30." in shown
     assert "Please read" in shown
     assert "Approve and publish" in shown
 
-    assert messages_of(decide(lea, vacancy, "approve", note="Fine"))[-1] == "The request was approved."
+    assert (
+        messages_of(decide(lea, vacancy, "approve", note="Fine"))[-1] == "The request was approved."
+    )
     vacancy = reread(vacancy)
     assert (vacancy.state, vacancy.publish_from, vacancy.updated_at) == (State.PUBLISHED, NOW, NOW)
     version = Version.objects.latest("pk")
     assert (version.change, version.author) == (Change.PUBLISHED, user("lea"))
-    steps = tuple(f"{done} on 2 Mar 2026, 09:30." for done in ("Submitted by Ed", "Approved by Lea"))
+    steps = tuple(
+        f"{done} on 2 Mar 2026, 09:30." for done in ("Submitted by Ed", "Approved by Lea")
+    )
     for where in (page(vacancy), url(vacancy, "history")):
         shown = ed.get(where).content.decode()
         assert [text for text in (*steps, "Please read", "Fine") if text not in shown] == [], where
@@ -148,7 +162,9 @@ def test_nobody_approves_the_own_request(strict: Brand, lea: Client) -> None:
     assert outcomes(vacancy) == [APPROVED]
 
 
-def test_who_changed_the_text_since_then_cannot_approve(ed: Client, lea: Client, strict: Brand) -> None:
+def test_who_changed_the_text_since_then_cannot_approve(
+    ed: Client, lea: Client, strict: Brand
+) -> None:
     vacancy = make(strict, **DRAFT)
     submit(ed, vacancy)
     assert saved(lea.post(page(vacancy), opened(lea, page(vacancy)) | {"title": "Head nurse"}))
@@ -203,7 +219,10 @@ def test_start_page_and_menu_count_the_requests(ed, lea, strict, monkeypatch):
     assert tile == {"label": "Waiting for approval", "count": "1", "url": url_of_list}
     part = lea.get("/admin/").context["to_do"][0]
     assert (part.title, part.count, part.url) == ("Waiting for your approval", "1", url_of_list)
-    assert [badge in client.get(page(vacancy)).content.decode() for client in (ed, lea)] == [False, True]
+    assert [badge in client.get(page(vacancy)).content.decode() for client in (ed, lea)] == [
+        False,
+        True,
+    ]
     decide(lea, vacancy, "approve")
     text = lea.get(LIST).content.decode()
     assert (badge in text, f'href="{url_of_list}"' in text) == (False, True)
@@ -215,7 +234,9 @@ def test_start_page_and_menu_count_the_requests(ed, lea, strict, monkeypatch):
 # --- every way to publish ---
 
 
-def test_closing_date_of_an_expired_vacancy_is_requested(ed: Client, lea: Client, strict: Brand) -> None:
+def test_closing_date_of_an_expired_vacancy_is_requested(
+    ed: Client, lea: Client, strict: Brand
+) -> None:
     vacancy = make(strict, publish_until=NOW - timedelta(minutes=5))
     data = opened(ed, page(vacancy)) | {"last_day": "2026-04-01", "title": "New title"}
     ed.post(page(vacancy), data)
@@ -241,7 +262,9 @@ def test_scheduled_publication_is_approved_for_its_time(ed, lea, strict, time_ma
     assert reread(late).publish_from == NOW + 30 * DAY
 
 
-def test_incomplete_vacancy_cannot_be_submitted_or_approved(ed: Client, lea: Client, strict: Brand) -> None:
+def test_incomplete_vacancy_cannot_be_submitted_or_approved(
+    ed: Client, lea: Client, strict: Brand
+) -> None:
     vacancy = make(strict, **DRAFT)
     submit(ed, vacancy)
     Vacancy.objects.update(description="", head_recruiter=None)
@@ -256,16 +279,21 @@ def test_incomplete_vacancy_cannot_be_submitted_or_approved(ed: Client, lea: Cli
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_change_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand, regions: Any) -> None:
+def test_change_of_a_public_vacancy_waits(
+    ed: Client, lea: Client, strict: Brand, regions: Any
+) -> None:
     vacancy = make(strict)
     options.save_options(vacancy=vacancy, keyword="regions", pks=[regions[0].pk])
     record(vacancy, Change.EXTERNAL, author=None, at=NOW - DAY)
     before = Vacancy.objects.values().get()
     data = opened(ed, page(vacancy)) | {
-        "title": "Head nurse", "regions": [regions[1].pk, regions[0].pk], "image": picture("a.png", "PNG"),
-        "attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://x.test/a.pdf",
+        "title": "Head nurse",
+        "regions": [regions[1].pk, regions[0].pk],
+        "image": picture("a.png", "PNG"),
+        "attachments-TOTAL_FORMS": "1",
+        "attachments-0-url": "https://x.test/a.pdf",
         "attachments-0-name": "Folder",
-    }  # fmt: skip
+    }
     assert saved(ed.post(page(vacancy), data))
 
     assert (Vacancy.objects.values().get(), Version.objects.count()) == (before, 1)
@@ -277,13 +305,18 @@ def test_change_of_a_public_vacancy_waits(ed: Client, lea: Client, strict: Brand
     decide(lea, vacancy, "approve")
     now = reread(vacancy)
     assert (now.title, now.image.name) == ("Head nurse", approval.changes["image"])
-    assert [choice.option for choice in now.choices.order_by("position")] == [regions[1], regions[0]]
+    assert [choice.option for choice in now.choices.order_by("position")] == [
+        regions[1],
+        regions[0],
+    ]
     assert [(a.name, a.url) for a in now.attachments.all()] == [("Folder", "https://x.test/a.pdf")]
     assert now.publish_from == vacancy.publish_from
     assert Version.objects.latest("pk").change == Change.CHANGED
 
 
-def test_closing_date_or_an_unpublished_text_changes_without_approval(ed: Client, strict: Brand) -> None:
+def test_closing_date_or_an_unpublished_text_changes_without_approval(
+    ed: Client, strict: Brand
+) -> None:
     vacancy = make(strict)
     more = {"last_day": "2026-04-01", "is_hot": "on"}
     assert saved(ed.post(page(vacancy), opened(ed, page(vacancy)) | more))
@@ -309,11 +342,19 @@ def test_second_change_is_added_to_the_first(ed: Client, lea: Client, strict: Br
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_conflicting_changes_are_chosen_as_without_approval(ed: Client, lea: Client, strict: Brand) -> None:
+def test_conflicting_changes_are_chosen_as_without_approval(
+    ed: Client, lea: Client, strict: Brand
+) -> None:
     vacancy = make(strict)
     third = staff("third", *EDITS, brands=[strict])
-    ed.post(page(vacancy), opened(ed, page(vacancy)) | {"title": "Night nurse", "location": "Ghent"})
-    mine = opened(third, page(vacancy)) | {"title": "Head nurse", "location": "Ghent", "pay_note": "Bonus"}
+    ed.post(
+        page(vacancy), opened(ed, page(vacancy)) | {"title": "Night nurse", "location": "Ghent"}
+    )
+    mine = opened(third, page(vacancy)) | {
+        "title": "Head nurse",
+        "location": "Ghent",
+        "pay_note": "Bonus",
+    }
 
     asked = third.post(page(vacancy), mine)
 
@@ -348,7 +389,8 @@ def test_other_writers_are_told_who_asked_for_another_value(ed: Client, strict: 
         save_content(vacancy, Edit({"title": "B", "location": "Ghent"}), author=user("ed"), at=NOW)
     assert caught.value.message_dict == {"title": [text]}
     shown = ed.post(
-        f"{LIST}import/", {"file": SimpleUploadedFile("v.csv", f"id,title\n{vacancy.pk},B".encode())}
+        f"{LIST}import/",
+        {"file": SimpleUploadedFile("v.csv", f"id,title\n{vacancy.pk},B".encode())},
     )
     [error] = shown.context["wrong"][0].errors
     assert (error.column, error.received, error.message) == ("Title", "B", text)
@@ -420,8 +462,10 @@ def test_import_creates_drafts_and_changes_no_public_vacancy(strict: Brand) -> N
 def test_change_that_was_sent_back_is_continued(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict)
     data = opened(ed, page(vacancy)) | {
-        "title": "Head nurse", "attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://x.test/a.pdf",
-    }  # fmt: skip
+        "title": "Head nurse",
+        "attachments-TOTAL_FORMS": "1",
+        "attachments-0-url": "https://x.test/a.pdf",
+    }
     ed.post(page(vacancy), data)
     decide(lea, vacancy, "send_back", note="Shorter")
     again = f"{page(vacancy)}?changes={Approval.objects.get().pk}"

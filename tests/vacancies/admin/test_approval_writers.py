@@ -1,5 +1,6 @@
-"""Every way to write a vacancy of a brand that publishes with approval (docs/decisions.md #188): none of them
-makes something public, and none loses what was written. The user has every permission."""
+"""Every way to write a vacancy of a brand that publishes with approval (docs/decisions.md #188):
+none of them makes something public, and none loses what was written. The user has every permission.
+"""
 
 import csv
 from datetime import timedelta
@@ -67,7 +68,9 @@ def recorded(vacancy: Vacancy) -> Version:
 
 
 def imported(client: Client, **cells: Any) -> Any:
-    """Import a spreadsheet with one row. Return the page with its changes, and the page after it."""
+    """Import a spreadsheet with one row.
+    Return the page with its changes, and the page after it.
+    """
     text = StringIO()
     csv.writer(text).writerows([list(cells), list(cells.values())])
     shown = client.post(IMPORT, {"file": SimpleUploadedFile("x.csv", text.getvalue().encode())})
@@ -81,9 +84,16 @@ PUBLISHED = {"status": "published", "publish_from_0": "2026-03-02", "publish_fro
 
 
 def bulk_publish(client: Client, vacancy: Vacancy) -> None:
-    sent = {"vacancies": str(VacancySelection.of(Vacancy.objects.filter(pk=vacancy.pk))), "back": LIST}
-    assert texts(client.post(f"{LIST}bulk/publish/", sent)) == [f"“Nurse” was not changed. {NO_APPROVAL}"]
-    client.post(f"{LIST}bulk/schedule/", sent | {"publish_from_0": "2026-03-09", "publish_from_1": "10:00"})
+    sent = {
+        "vacancies": str(VacancySelection.of(Vacancy.objects.filter(pk=vacancy.pk))),
+        "back": LIST,
+    }
+    assert texts(client.post(f"{LIST}bulk/publish/", sent)) == [
+        f"“Nurse” was not changed. {NO_APPROVAL}"
+    ]
+    client.post(
+        f"{LIST}bulk/schedule/", sent | {"publish_from_0": "2026-03-09", "publish_from_1": "10:00"}
+    )
 
 
 def publish(client: Client, vacancy: Vacancy) -> None:
@@ -173,7 +183,10 @@ def restore_deleted(client: Client, vacancy: Vacancy) -> None:
 
 
 def undo_of_action(client: Client, vacancy: Vacancy) -> None:
-    for action, status in (("unpublish", VacancyStatus.UNPUBLISHED), ("delete", VacancyStatus.DRAFT)):
+    for action, status in (
+        ("unpublish", VacancyStatus.UNPUBLISHED),
+        ("delete", VacancyStatus.DRAFT),
+    ):
         Vacancy.objects.filter(pk=vacancy.pk).update(status="published", publish_from=NOW - DAY)
         run(client, action, [vacancy])
         client.post(f"{LIST}undo/{Version.objects.latest('pk').pk}/")
@@ -181,10 +194,22 @@ def undo_of_action(client: Client, vacancy: Vacancy) -> None:
 
 
 WRITERS = (
-    bulk_publish, publish, status_field, new_vacancy, template, unsaved_input, merge, list_editing, extend,
-    import_of_a_status, import_of_a_closing_date, import_of_a_new_vacancy, restore, restore_deleted,
+    bulk_publish,
+    publish,
+    status_field,
+    new_vacancy,
+    template,
+    unsaved_input,
+    merge,
+    list_editing,
+    extend,
+    import_of_a_status,
+    import_of_a_closing_date,
+    import_of_a_new_vacancy,
+    restore,
+    restore_deleted,
     undo_of_action,
-)  # fmt: skip
+)
 
 
 @pytest.mark.slow("opens several pages of the admin")
@@ -203,7 +228,9 @@ def save_form(client: Client, vacancy: Vacancy) -> None:
 
 def save_unsaved_input(client: Client, vacancy: Vacancy) -> None:
     own = {"_user": client.session["_auth_user_id"], "_window": "w1"}
-    client.post(f"{LIST}{vacancy.pk}/autosave/", opened(client, page(vacancy)) | {"title": "Changed"} | own)
+    client.post(
+        f"{LIST}{vacancy.pk}/autosave/", opened(client, page(vacancy)) | {"title": "Changed"} | own
+    )
     client.post(page(vacancy), opened(client, page(vacancy)))
     assert not Autosave.objects.filter(data__isnull=False).exists()  # it is in the request
 
@@ -298,7 +325,9 @@ def approved(strict: Brand, root: Client, lea: User) -> Vacancy:
 
 def undone(number: int | None, author: User) -> publication.BulkResult:
     at = NOW + MINUTE
-    return undo_versions(versions_of_action(number or 0, author=author, at=at), author=author, at=at)
+    return undo_versions(
+        versions_of_action(number or 0, author=author, at=at), author=author, at=at
+    )
 
 
 @pytest.mark.parametrize("action", [publication.unpublish, delete])

@@ -1,4 +1,6 @@
-"""Unsaved input of the form of a vacancy: kept, restored, discarded; and who else has the form open."""
+"""Unsaved input of the form of a vacancy: kept, restored, discarded;
+and who else has the form open.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -32,7 +34,9 @@ def user_of(client: Client) -> User:
     return User.objects.get(pk=client.session["_auth_user_id"])
 
 
-def autosave(client: Client, vacancy: Vacancy | None, data: dict[str, Any], window: str = "w1") -> Any:
+def autosave(
+    client: Client, vacancy: Vacancy | None, data: dict[str, Any], window: str = "w1"
+) -> Any:
     own = {"_user": client.session.get("_auth_user_id", ""), "_window": window}
     return client.post(f"{LIST}{vacancy.pk if vacancy else 0}/autosave/", data | own)
 
@@ -52,10 +56,16 @@ def test_unsaved_input_is_restored_for_its_user(anna, bob, vacancy, regions):
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
     els = make_recruiter("Els")
     form = opened(anna, page(vacancy)) | {
-        "title": "", "description": "<p>Half a sen", "regions": [regions[1].pk], "is_hot": "on",
-        "last_day": "31 of", "attachments-0-DELETE": "on", "recruiter_links-TOTAL_FORMS": "1",
-        "recruiter_links-0-recruiter": els.pk, "_files": ["image=photo.png"],
-    }  # fmt: skip
+        "title": "",
+        "description": "<p>Half a sen",
+        "regions": [regions[1].pk],
+        "is_hot": "on",
+        "last_day": "31 of",
+        "attachments-0-DELETE": "on",
+        "recruiter_links-TOTAL_FORMS": "1",
+        "recruiter_links-0-recruiter": els.pk,
+        "_files": ["image=photo.png"],
+    }
     before, revision = read_content(vacancy), read_state()
 
     assert autosave(anna, vacancy, form).json() == {"notices": []}
@@ -106,7 +116,9 @@ def test_new_vacancy_is_restored(anna: Client, brand: Any) -> None:
 
 def test_refused_save_is_kept(anna: Client, vacancy: Vacancy) -> None:
     """Also without JavaScript."""
-    response = anna.post(page(vacancy), opened(anna, page(vacancy)) | {"title": "", "location": "Ghent"})
+    response = anna.post(
+        page(vacancy), opened(anna, page(vacancy)) | {"title": "", "location": "Ghent"}
+    )
     assert list(errors(response)) == ["title"]
     assert opened(anna, page(vacancy))["location"] == "Ghent"
 
@@ -126,7 +138,9 @@ def test_discarded_input_does_not_come_back(anna: Client, vacancy: Vacancy) -> N
 
 @pytest.mark.slow("opens several pages of the admin")
 def test_saved_input_does_not_come_back_after_a_save_on_another_computer(anna, vacancy):
-    """The first computer still has a copy of what it saved: it opened the list, which removes none."""
+    """The first computer still has a copy of what it saved:
+    it opened the list, which removes none.
+    """
     first = opened(anna, page(vacancy)) | {"title": "First"}
     autosave(anna, vacancy, first)
     assert saved(anna.post(page(vacancy), first))
@@ -164,7 +178,9 @@ def test_save_keeps_the_input_of_another_window(anna: Client, vacancy: Vacancy) 
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_input_is_merged_with_what_was_saved_meanwhile(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+def test_input_is_merged_with_what_was_saved_meanwhile(
+    anna: Client, bob: Client, vacancy: Vacancy
+) -> None:
     autosave(anna, vacancy, opened(anna, page(vacancy)) | {"title": "Night nurse"})
     assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"location": "Ghent"}))
 
@@ -194,10 +210,15 @@ def test_input_that_conflicts_is_compared_before_it_is_restored(anna, bob, vacan
 # --- access and limits ---
 
 
-def test_other_user_in_the_same_browser_stores_nothing(anna: Client, bob: Client, vacancy: Vacancy) -> None:
+def test_other_user_in_the_same_browser_stores_nothing(
+    anna: Client, bob: Client, vacancy: Vacancy
+) -> None:
     data = opened(anna, page(vacancy)) | {"_user": user_of(anna).pk, "_window": "w"}
     response = bob.post(f"{LIST}{vacancy.pk}/autosave/", data)
-    assert (response.status_code, response.json()) == (409, {"error": "You are signed in as Bob Maes now."})
+    assert (response.status_code, response.json()) == (
+        409,
+        {"error": "You are signed in as Bob Maes now."},
+    )
     assert Autosave.objects.count() == Presence.objects.count() == 0
 
 
@@ -205,7 +226,9 @@ def test_csrf_token_is_required(anna: Client, vacancy: Vacancy) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(user_of(anna))
 
-    assert strict.post(f"{LIST}{vacancy.pk}/autosave/", {"_user": user_of(anna).pk}).status_code == 403
+    assert (
+        strict.post(f"{LIST}{vacancy.pk}/autosave/", {"_user": user_of(anna).pk}).status_code == 403
+    )
 
 
 def test_too_long_input_is_refused(anna: Client, vacancy: Vacancy) -> None:
@@ -216,11 +239,17 @@ def test_too_long_input_is_refused(anna: Client, vacancy: Vacancy) -> None:
 
 
 INVALID = (
-    ("brand", "x", 400), ("attachments-TOTAL_FORMS", "x", 200), ("attachments-TOTAL_FORMS", "99999", 200),
-    ("attachments-INITIAL_FORMS", "9", 200), ("base", "[", 200), ("version", "x", 200),
-    ("title", "a\0b", 200), ("status", "nonsense", 200), ("regions", "99999", 200),
+    ("brand", "x", 400),
+    ("attachments-TOTAL_FORMS", "x", 200),
+    ("attachments-TOTAL_FORMS", "99999", 200),
+    ("attachments-INITIAL_FORMS", "9", 200),
+    ("base", "[", 200),
+    ("version", "x", 200),
+    ("title", "a\0b", 200),
+    ("status", "nonsense", 200),
+    ("regions", "99999", 200),
     ("publish_from_0", "x", 200),
-)  # fmt: skip
+)
 
 
 @pytest.mark.slow("opens the form for each value")

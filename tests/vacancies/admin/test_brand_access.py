@@ -1,4 +1,6 @@
-"""Brand scoping (docs/decisions.md #56): no route, filter or autocomplete shows rows of another brand."""
+"""Brand scoping (docs/decisions.md #56):
+no route, filter or autocomplete shows rows of another brand.
+"""
 
 import re
 from typing import Any
@@ -20,10 +22,21 @@ pytestmark = [
     pytest.mark.usefixtures("nothing_foreign_changes"),
 ]
 MODELS = {
-    *("auth.user", "auth.group", "forms_structure.consenttext", "forms_structure.form", "vacancies.brand"),
+    *(
+        "auth.user",
+        "auth.group",
+        "forms_structure.consenttext",
+        "forms_structure.form",
+        "vacancies.brand",
+    ),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
     *("vacancies.vacancytemplate", "vacancies.brandlink"),
-    *("applications.token", "applications.accesslog", "applications.application", "applications.stage"),
+    *(
+        "applications.token",
+        "applications.accesslog",
+        "applications.application",
+        "applications.stage",
+    ),
     *("applications.status", "applications.historyentry", "applications.message"),
     "applications.mailtemplate",
     "applications.reason",
@@ -39,8 +52,26 @@ SPECIAL = {
     "applications.message": ("digest", "mine"),
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
-        *("consider", "scorecard", "contact", "informed", "owner", "tag", "views/add", "views/delete"),
-        *("board", "move", "undo-moves", "emails", "emails/cancel", "emails/others", "cancel-email", "erase"),
+        *(
+            "consider",
+            "scorecard",
+            "contact",
+            "informed",
+            "owner",
+            "tag",
+            "views/add",
+            "views/delete",
+        ),
+        *(
+            "board",
+            "move",
+            "undo-moves",
+            "emails",
+            "emails/cancel",
+            "emails/others",
+            "cancel-email",
+            "erase",
+        ),
         *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
         *("review", "rate", "read"),
     ),
@@ -106,7 +137,9 @@ def test_no_page_shows_or_touches_another_brand(world, route):
         if kind.startswith("files"):
             admin_pages.place_file(pk)
         numbers = (
-            [version_of(pk), version_of(world.foreign.draft.pk)] if kind in ("versions", "undo") else [0]
+            [version_of(pk), version_of(world.foreign.draft.pk)]
+            if kind in ("versions", "undo")
+            else [0]
         )
         for number in numbers:
             url = address(route, pk, number)
@@ -159,15 +192,32 @@ def test_own_rows_are_reachable_by_the_same_routes(world):
     client = signed_in(world, "Handy")
     pk, form = world.own.draft.pk, world.own.form.pk
     for url in (
-        LIST, f"{LIST}?q={WORD}", f"{LIST}?brand__id__exact={world.own.brand.pk}", f"{LIST}{pk}/change/",
-        f"{LIST}{pk}/history/", f"{LIST}{pk}/delete/", f"{LIST}{pk}/publish/", f"{LIST}{pk}/preview/",
-        f"{LIST}{pk}/versions/{version_of(pk)}/", f"{LIST}deleted/", f"{LIST}{world.own.gone}/history/",
-        f"{LIST}{world.own.gone}/versions/{version_of(world.own.gone)}/", f"{LIST}{pk}/application-form/",
-        "/admin/", FORMS, f"{FORMS}{form}/change/", f"{FORMS}{form}/history/", f"{FORMS}{form}/sections/",
-        f"{FORMS}{form}/export/", "/admin/vacancies/brand/", "/admin/applications/application/",
+        LIST,
+        f"{LIST}?q={WORD}",
+        f"{LIST}?brand__id__exact={world.own.brand.pk}",
+        f"{LIST}{pk}/change/",
+        f"{LIST}{pk}/history/",
+        f"{LIST}{pk}/delete/",
+        f"{LIST}{pk}/publish/",
+        f"{LIST}{pk}/preview/",
+        f"{LIST}{pk}/versions/{version_of(pk)}/",
+        f"{LIST}deleted/",
+        f"{LIST}{world.own.gone}/history/",
+        f"{LIST}{world.own.gone}/versions/{version_of(world.own.gone)}/",
+        f"{LIST}{pk}/application-form/",
+        "/admin/",
+        FORMS,
+        f"{FORMS}{form}/change/",
+        f"{FORMS}{form}/history/",
+        f"{FORMS}{form}/sections/",
+        f"{FORMS}{form}/export/",
+        "/admin/vacancies/brand/",
+        "/admin/applications/application/",
         f"/admin/applications/application/{world.own.application.pk}/change/",
-        "/admin/applications/historyentry/", CONSENTS, f"{CONSENTS}?brand={world.own.brand.pk}",
-    ):  # fmt: skip
+        "/admin/applications/historyentry/",
+        CONSENTS,
+        f"{CONSENTS}?brand={world.own.brand.pk}",
+    ):
         assert OWN in assert_clean(client, client.get(url), url), url
 
 
@@ -178,19 +228,38 @@ def asked_of_list(world: Any, model: str) -> list[str]:
     """Return queries: filters by foreign rows, orders by each column, searches."""
     brand, form, vacancy = world.foreign.brand.pk, world.foreign.form.pk, world.foreign.draft.pk
     fields = {field.name for field in apps.get_model(model)._meta.get_fields()}
-    lookups = [f"{name}{how}={pk}" for name, pk in (
-        ("brand", brand), ("form", form), ("vacancy", vacancy), ("extends", form), ("vacancies", vacancy),
-        ("brands", brand), ("extensions", form), ("id", vacancy),
-        ("application", world.foreign.application.pk),
-        ("user", world.foreign.applicant.pk), ("members", world.foreign.colleague.pk), ("pk", vacancy),
-        ("head_recruiter", world.foreign.contact.pk),
-    ) for how in ("", "__id__exact") if name == "pk" or name in fields]  # fmt: skip
+    lookups = [
+        f"{name}{how}={pk}"
+        for name, pk in (
+            ("brand", brand),
+            ("form", form),
+            ("vacancy", vacancy),
+            ("extends", form),
+            ("vacancies", vacancy),
+            ("brands", brand),
+            ("extensions", form),
+            ("id", vacancy),
+            ("application", world.foreign.application.pk),
+            ("user", world.foreign.applicant.pk),
+            ("members", world.foreign.colleague.pk),
+            ("pk", vacancy),
+            ("head_recruiter", world.foreign.contact.pk),
+        )
+        for how in ("", "__id__exact")
+        if name == "pk" or name in fields
+    ]
     orders = [f"o={n}" for n in (1, "-2.3", "4.5.6", "7.8", 99)]
     searches = [f"q={word}" for word in (WORD, vacancy, form, "")]
     others = [f"state={state}" for state in ("all", "draft", "archived")]
     others += ["e=1", "all=", "p=99", "_facets=1"]
     others.append(f"stage={world.foreign.application.changes.last().stage_id}")
-    others += ["mine=1", "option=1", f"recruiter={world.foreign.contact.pk}", "o=-last_day", "edit=1"]
+    others += [
+        "mine=1",
+        "option=1",
+        f"recruiter={world.foreign.contact.pk}",
+        "o=-last_day",
+        "edit=1",
+    ]
     others += ["view=1", "attention=ending", "when=all", "filter__id__exact=1", "action=view"]
     return [*lookups, *orders, *searches, *others]
 
@@ -240,9 +309,11 @@ def test_autocomplete_suggests_no_foreign_row(world):
                 continue
             for term in ("", WORD, FOREIGN[:4]):
                 where = {
-                    "app_label": model._meta.app_label, "model_name": model._meta.model_name,
-                    "field_name": field.name, "term": term,
-                }  # fmt: skip
+                    "app_label": model._meta.app_label,
+                    "model_name": model._meta.model_name,
+                    "field_name": field.name,
+                    "term": term,
+                }
                 assert_clean(client, client.get("/admin/autocomplete/", where), str(where))
                 requested += 1
     assert requested > 90
@@ -259,7 +330,9 @@ def test_counts_include_visible_rows_only(world):
     assert set(rows) == set(world.own_pks["forms_structure.form"])
     assert (rows[world.shared.pk].vacancy_count, rows[world.default.pk].vacancy_count) == (1, 0)
     data = client.get(f"{FORMS}{world.default.pk}/change/").context["data"]
-    seen = Vacancy.objects.with_form().filter(served_form_id=world.default.pk, brand=world.own.brand)
+    seen = Vacancy.objects.with_form().filter(
+        served_form_id=world.default.pk, brand=world.own.brand
+    )
     assert data["use"]["total"] == seen.count()
     assert {form["id"] for form in data["other_forms"]} <= set(rows)
 
@@ -276,9 +349,16 @@ def test_recruiter_without_a_brand_sees_nothing(world):
     assert listed(world, "Homeless") == set()
     text = "".join(
         follow(signed_in(world, "Homeless"), signed_in(world, "Homeless").get(url))
-        for url in (LIST, "/admin/", f"{LIST}deleted/", FORMS, "/admin/vacancies/brand/",
-                    f"{LIST}{world.own.draft.pk}/change/", f"{LIST}{world.own.draft.pk}/history/")
-    )  # fmt: skip
+        for url in (
+            LIST,
+            "/admin/",
+            f"{LIST}deleted/",
+            FORMS,
+            "/admin/vacancies/brand/",
+            f"{LIST}{world.own.draft.pk}/change/",
+            f"{LIST}{world.own.draft.pk}/history/",
+        )
+    )
     assert FOREIGN not in text
     assert not re.search(rf"{OWN} (draft|gone|shown|brand|form)", text)
 
@@ -288,7 +368,12 @@ def test_recruiter_of_two_brands_sees_both(world):
     world.foreign.brand.members.add(world.staff["Homeless"])
     world.own.brand.members.add(world.staff["Homeless"])
     found = listed(world, "Homeless")
-    assert {world.own.draft.pk, world.foreign.draft.pk, world.taken_over.pk, world.given_away.pk} <= found
+    assert {
+        world.own.draft.pk,
+        world.foreign.draft.pk,
+        world.taken_over.pk,
+        world.given_away.pk,
+    } <= found
     client = signed_in(world, "Homeless")
     assert FOREIGN in output(client.get(f"{FORMS}{world.foreign.form.pk}/change/"))
     world.foreign.brand.members.remove(world.staff["Homeless"])

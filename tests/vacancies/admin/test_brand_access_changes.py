@@ -1,4 +1,6 @@
-"""Brand scoping (docs/decisions.md #56): no action, posted id or version changes rows of another brand."""
+"""Brand scoping (docs/decisions.md #56):
+no action, posted id or version changes rows of another brand.
+"""
 
 import json
 from typing import Any
@@ -7,7 +9,17 @@ import pytest
 
 from forms_structure.models import Form
 from jobsite.db.transactions import dry_run
-from tests.admin_pages import FOREIGN, NO_ROWS, OWN, WORD, posted, signed_in, stored_of, structure, version_of
+from tests.admin_pages import (
+    FOREIGN,
+    NO_ROWS,
+    OWN,
+    WORD,
+    posted,
+    signed_in,
+    stored_of,
+    structure,
+    version_of,
+)
 from tests.factories import make_recruiter
 from tests.vacancies.admin.brand_access import FORMS, LIST, WALLED, assert_clean, output
 from vacancies.admin.publication.selection import VacancySelection
@@ -23,8 +35,16 @@ pytestmark = [
 # --- actions ---
 
 
-@pytest.mark.parametrize("noun", ["vacancies/vacancy", "forms_structure/form", "vacancies/recruiter",
-                                  "vacancies/brand", "applications/application"])  # fmt: skip
+@pytest.mark.parametrize(
+    "noun",
+    [
+        "vacancies/vacancy",
+        "forms_structure/form",
+        "vacancies/recruiter",
+        "vacancies/brand",
+        "applications/application",
+    ],
+)
 def test_no_action_reaches_foreign_rows(world, noun):
     client, model = signed_in(world, "Handy"), noun.replace("/", ".")
     url = f"/admin/{noun}/"
@@ -106,9 +126,14 @@ def test_rows_of_a_foreign_vacancy_are_not_edited_with_an_own_one(world, prefix,
     ):
         fresh = make_recruiter(f"Fresh {vacancy} {delete} {initial}")
         fields = {
-            "id": theirs.pk, "vacancy": vacancy, "name": "Taken", "url": "https://taken.test/x.pdf",
-            "recruiter": fresh.pk, "position": 7, **delete,
-        }  # fmt: skip
+            "id": theirs.pk,
+            "vacancy": vacancy,
+            "name": "Taken",
+            "url": "https://taken.test/x.pdf",
+            "recruiter": fresh.pk,
+            "position": 7,
+            **delete,
+        }
         data = vacancy_form(world) | rows(prefix, initial=initial, **fields)
         assert_clean(client, client.post(url, data), f"{url} {fields}")
 
@@ -119,9 +144,13 @@ def test_steps_of_a_foreign_application_are_not_edited_with_an_own_one(world):
     data = posted(world, "applications.application", "change", own.pk)["data"]
     for application in (own.pk, world.foreign.application.pk):
         fields = {
-            "id": world.foreign.step.pk, "application": application, "name": "Taken",
-            "planned_at_0": "2100-01-01", "planned_at_1": "10:00:00", "DELETE": "on",
-        }  # fmt: skip
+            "id": world.foreign.step.pk,
+            "application": application,
+            "name": "Taken",
+            "planned_at_0": "2100-01-01",
+            "planned_at_1": "10:00:00",
+            "DELETE": "on",
+        }
         assert_clean(client, client.post(url, data | rows("history", initial=1, **fields)), url)
 
 
@@ -140,7 +169,9 @@ def test_vacancy_points_to_nothing_foreign(world, page, field):
 def test_form_extends_nothing_foreign(world):
     client, data = signed_in(world, "Recruiter"), {"name": "Mine", "language": "en"}
     for theirs in (world.foreign.form, world.extension, world.free_extension):
-        assert_clean(client, client.post(f"{FORMS}add/", data | {"extends": theirs.pk}), f"extends {theirs}")
+        assert_clean(
+            client, client.post(f"{FORMS}add/", data | {"extends": theirs.pk}), f"extends {theirs}"
+        )
         assert not Form.objects.filter(name="Mine").exists(), theirs
 
     client.post(f"{FORMS}add/", data | {"extends": world.own.form.pk})
@@ -229,7 +260,9 @@ def test_vacancy_deleted_by_another_brand_cannot_be_restored(world):
 
 
 def test_restore_sets_no_inaccessible_brand_or_form(world):
-    """A user of several brands cannot move vacancies between them: other users would see the applicants."""
+    """A user of several brands cannot move vacancies between them:
+    other users would see the applicants.
+    """
     anna, second = world.staff["Recruiter"], world.spare["vacancies.brand"]
     vacancy = world.own.draft
     Vacancy.objects.filter(pk=vacancy.pk).update(brand=second)
@@ -243,4 +276,8 @@ def test_restore_sets_no_inaccessible_brand_or_form(world):
     assert_clean(client, client.get(url), url)
     assert client.post(url).status_code == 302
     vacancy.refresh_from_db()
-    assert (vacancy.brand, vacancy.form, vacancy.location) == (second, None, f"{OWN} location {WORD}")
+    assert (vacancy.brand, vacancy.form, vacancy.location) == (
+        second,
+        None,
+        f"{OWN} location {WORD}",
+    )

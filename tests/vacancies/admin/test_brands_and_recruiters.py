@@ -26,11 +26,14 @@ def test_deleting_what_a_vacancy_needs_is_explained(anna: Client, vacancy: Vacan
 def test_hidden_email_shows_on_the_recruiters_own_page_only(anna: Client, vacancy: Vacancy) -> None:
     head = vacancy.head_recruiter
     suggestions = (
-        "/admin/autocomplete/?app_label=vacancies&model_name=vacancy&field_name=head_recruiter&term={}"
+        "/admin/autocomplete/?app_label=vacancies&model_name=vacancy"
+        "&field_name=head_recruiter&term={}"
     )
 
     assert anna.get(suggestions.format("jan@acme")).json()["results"] == []
-    assert anna.get(suggestions.format("Ja")).json()["results"] == [{"id": str(head.pk), "text": "Jan"}]
+    assert anna.get(suggestions.format("Ja")).json()["results"] == [
+        {"id": str(head.pk), "text": "Jan"}
+    ]
     assertNotContains(anna.get("/admin/vacancies/recruiter/"), "jan@acme.test")
     assertNotContains(anna.get(page(vacancy)), "jan@acme.test")
     assertContains(anna.get(f"/admin/vacancies/recruiter/{head.pk}/change/"), "jan@acme.test")
@@ -58,10 +61,27 @@ HOSTS = {
     "": "",
 }
 WRONG_HOSTS = (
-    "https://jobs.acme.test/nl", "jobs.acme.test/x", "localhost", "jobs acme.test", "-a.test", "a..test",
-    "*.acme.test", "ftp://a.test", "a@b.test", "a.test:x", "[::1]", f"{'a' * 64}.test", "a.test?b",
-)  # fmt: skip
-COLORS = {"#0B57B0": "#0b57b0", "0b57b0": "#0b57b0", "#fc0": "#ffcc00", " #ffffff": "#ffffff", "": ""}
+    "https://jobs.acme.test/nl",
+    "jobs.acme.test/x",
+    "localhost",
+    "jobs acme.test",
+    "-a.test",
+    "a..test",
+    "*.acme.test",
+    "ftp://a.test",
+    "a@b.test",
+    "a.test:x",
+    "[::1]",
+    f"{'a' * 64}.test",
+    "a.test?b",
+)
+COLORS = {
+    "#0B57B0": "#0b57b0",
+    "0b57b0": "#0b57b0",
+    "#fc0": "#ffcc00",
+    " #ffffff": "#ffffff",
+    "": "",
+}
 WRONG_COLORS = ("red", "#12345", "#12345g", "url(x)", "#ff;}", "##fff", "#é23456")
 
 
@@ -98,7 +118,8 @@ def test_page_of_a_brand_has_the_lines_for_another_website(
     Brand.objects.update(name="A & B", host="jobs.acme.test")
     lines = (
         '<script type="module" src="https://jobs.acme.test/embed.js"></script>\n'
-        '<job-vacancies filter-brand="acme" size="10"><a href="https://jobs.acme.test/jobs">A &amp; B</a>'
+        '<job-vacancies filter-brand="acme" size="10"><a href="https://jobs.acme.test/jobs">A '
+        "&amp; B</a>"
         "</job-vacancies>"
     )
     assertContains(anna.get(url), escape(lines))

@@ -22,15 +22,26 @@ from vacancies.models import State, Vacancy, Version
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DAY = timedelta(days=1)
 ACTIONS = (
-    "publish", "schedule", "unpublish", "extend", "feature", "unfeature", "archive", "duplicate", "delete",
-)  # fmt: skip
+    "publish",
+    "schedule",
+    "unpublish",
+    "extend",
+    "feature",
+    "unfeature",
+    "archive",
+    "duplicate",
+    "delete",
+)
 FULL: dict[str, Any] = {"image_url": "https://acme.test/a.png", "contact": "<p>Call us</p>"}
 
 
 def asked(response: Any) -> list[tuple[str, list[tuple[str, list[str]]]]]:
     """Return what a confirmation page lists: headings, and rows with their notes."""
     sections = response.context["sections"]
-    return [(each.heading, [(row.name, list(map(str, row.notes))) for row in each.rows]) for each in sections]
+    return [
+        (each.heading, [(row.name, list(map(str, row.notes))) for row in each.rows])
+        for each in sections
+    ]
 
 
 def undo_url(response: Any) -> str:
@@ -51,8 +62,14 @@ def test_every_action_asks_first(anna: Client) -> None:
     for action in ACTIONS:
         response = ask(anna, action, rows)
 
-        assert [name for _, section in asked(response) for name, _ in section] == ["Nurse 0", "Nurse 1"]
-        assert (list(Vacancy.objects.order_by("pk").values()), Version.objects.count()) == (before, 0), action
+        assert [name for _, section in asked(response) for name, _ in section] == [
+            "Nurse 0",
+            "Nurse 1",
+        ]
+        assert (list(Vacancy.objects.order_by("pk").values()), Version.objects.count()) == (
+            before,
+            0,
+        ), action
 
 
 def test_delete_is_the_last_action(anna: Client) -> None:
@@ -82,16 +99,30 @@ def test_publishing_names_scheduled_dates_warnings_and_refusals(anna: Client, at
     assertNotContains(nothing, 'class="panel-button is-main" type="submit"')
 
     assert asked(ask(anna, "publish", [ready, placeless, planned, public])) == [
-        ("Check these vacancies (1)", [("PLANNED", [
-            "The scheduled date 3 Mar 2026, 09:30 is replaced by the current time.",
-            "Content warnings: the title is in capitals.",
-        ])]),
-        ("Facts are missing for search engines (1)", [
-            ("Placeless", ["Content warnings: is not shown by Google, which requires a place."]),
-        ]),
+        (
+            "Check these vacancies (1)",
+            [
+                (
+                    "PLANNED",
+                    [
+                        "The scheduled date 3 Mar 2026, 09:30 is replaced by the current time.",
+                        "Content warnings: the title is in capitals.",
+                    ],
+                )
+            ],
+        ),
+        (
+            "Facts are missing for search engines (1)",
+            [
+                (
+                    "Placeless",
+                    ["Content warnings: is not shown by Google, which requires a place."],
+                ),
+            ],
+        ),
         ("Vacancies (1)", [("Ready", [])]),
         ("Not changed (1)", [("Public", ["It is already published."])]),
-    ]  # fmt: skip
+    ]
 
 
 def test_deletion_page_says_published_and_can_be_restored(anna: Client, at: datetime) -> None:
@@ -105,26 +136,45 @@ def test_deletion_page_says_published_and_can_be_restored(anna: Client, at: date
     assertContains(response, "A published vacancy disappears from all sites immediately.")
     assertContains(response, "A deleted vacancy can be restored")
     assert asked(response) == [
-        ("Check these vacancies (2)", [
-            ("Public", ["It is published and disappears from all sites."]),
-            ("Planned", ["It does not go live on 3 Mar 2026, 09:30."]),
-        ]),
+        (
+            "Check these vacancies (2)",
+            [
+                ("Public", ["It is published and disappears from all sites."]),
+                ("Planned", ["It does not go live on 3 Mar 2026, 09:30."]),
+            ],
+        ),
         ("Vacancies (1)", [("Draft", [])]),
-        ("Not changed (1)", [
-            (applied.title, ["It has applications (1) and cannot be deleted. Archive it instead."])
-        ]),
-    ]  # fmt: skip
+        (
+            "Not changed (1)",
+            [
+                (
+                    applied.title,
+                    ["It has applications (1) and cannot be deleted. Archive it instead."],
+                )
+            ],
+        ),
+    ]
 
 
-def test_all_pages_are_selected(anna: Client, monkeypatch: Any, django_assert_max_num_queries: Any) -> None:
+def test_all_pages_are_selected(
+    anna: Client, monkeypatch: Any, django_assert_max_num_queries: Any
+) -> None:
     monkeypatch.setattr(VacancyAdmin, "list_per_page", 2)
     for number in range(3):
         make_vacancy(title=f"Row {number}")
     first = Vacancy.objects.order_by("-pk").first()
-    data = {"action": "unpublish_selected", "_selected_action": [first.pk], "select_across": "1", "index": 0}
+    data = {
+        "action": "unpublish_selected",
+        "_selected_action": [first.pk],
+        "select_across": "1",
+        "index": 0,
+    }
     with django_assert_max_num_queries(20):
         response = anna.post(f"{LIST}?state=published", data)
-    assert (len(response.context["selection"]), response.context["back"]) == (3, f"{LIST}?state=published")
+    assert (len(response.context["selection"]), response.context["back"]) == (
+        3,
+        f"{LIST}?state=published",
+    )
     sent = {"vacancies": str(response.context["selection"]), "back": response.context["back"]}
     assert anna.post(f"{LIST}bulk/unpublish/", sent)["Location"] == f"{LIST}?state=published"
     assert set(Vacancy.objects.values_list("status", flat=True)) == {"unpublished"}
@@ -151,7 +201,10 @@ def test_bulk_page_refuses_get_invalid_selections_and_foreign_addresses(anna, va
     for sent in ("", "x", "1", "1:x", "1:1,", "9" * 30 + ":1"):
         assert anna.post(f"{LIST}bulk/unpublish/", {"vacancies": sent}).status_code == 400, sent
     assert Vacancy.objects.get().state == State.PUBLISHED
-    sent = {"vacancies": str(VacancySelection.of(Vacancy.objects.all())), "back": "https://evil.test/"}
+    sent = {
+        "vacancies": str(VacancySelection.of(Vacancy.objects.all())),
+        "back": "https://evil.test/",
+    }
     assert anna.post(f"{LIST}bulk/unpublish/", sent)["Location"] == LIST
 
 
@@ -185,8 +238,9 @@ def test_undo_says_what_was_not_undone(anna: Client, at: datetime) -> None:
     Vacancy.objects.filter(pk=first.pk).update(location="Ghent", updated_at=NOW + DAY)
     undone = anna.post(undo_url(response))
     assert texts(undone)[1:] == [
-        "Undone for 1 vacancy.", "“First” was not changed. It was changed in the meantime."
-    ]  # fmt: skip
+        "Undone for 1 vacancy.",
+        "“First” was not changed. It was changed in the meantime.",
+    ]
 
 
 def test_undo_is_for_the_same_user(anna: Client, colleague: Client) -> None:
@@ -236,17 +290,32 @@ def test_refused_date_stays_in_the_field_with_the_reason(anna: Client, at: datet
     public = make_vacancy(publish_until=datetime(2026, 3, 10, tzinfo=UTC))
     passed = "This time has passed. Publish the vacancy now instead."
     for url, values, reason in (
-        (f"{draft.pk}/schedule", {"publish_from_0": "2026-03-01", "publish_from_1": "08:00"}, passed),
-        (f"{draft.pk}/schedule", {"publish_from_0": "2026-13-01", "publish_from_1": "08:00"},
-         "Enter a valid date, for example 2026-03-02."),
+        (
+            f"{draft.pk}/schedule",
+            {"publish_from_0": "2026-03-01", "publish_from_1": "08:00"},
+            passed,
+        ),
+        (
+            f"{draft.pk}/schedule",
+            {"publish_from_0": "2026-13-01", "publish_from_1": "08:00"},
+            "Enter a valid date, for example 2026-03-02.",
+        ),
         (f"{draft.pk}/schedule", {"publish_from_0": "9999-12-31", "publish_from_1": "23:59"}, None),
         (f"{draft.pk}/schedule", {}, "This field is required."),
         (f"{public.pk}/extend", {"day": "2026-03-01"}, "This day has passed."),
-        (f"{public.pk}/extend", {"day": "2026-03-04"}, "It is already public until then or longer."),
-        (f"{public.pk}/extend", {"day": "31/31/2026"}, "Enter a valid date, for example 2026-03-02."),
+        (
+            f"{public.pk}/extend",
+            {"day": "2026-03-04"},
+            "It is already public until then or longer.",
+        ),
+        (
+            f"{public.pk}/extend",
+            {"day": "31/31/2026"},
+            "Enter a valid date, for example 2026-03-02.",
+        ),
         (f"{public.pk}/extend", {"day": "9999-12-31"}, None),
         (f"{public.pk}/extend", {}, None),
-    ):  # fmt: skip
+    ):
         response = anna.post(f"{LIST}{url}/", values)
         errors = response.context["form"].errors
         if reason:

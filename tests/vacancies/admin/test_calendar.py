@@ -49,12 +49,28 @@ def test_vacancy_closes_on_its_last_day_of_the_site(anna: Client, at: datetime, 
 def test_calendar_has_a_month_a_week_and_a_day(anna: Client, at: datetime):
     for query, first, last, before, after in (
         ("", (2026, 2, 23), (2026, 4, 5), "month&date=2026-02-28", "month&date=2026-04-01"),
-        ("?calendar=month&date=2026-02-11", (2026, 1, 26), (2026, 3, 1), "month&date=2026-01-31",
-         "month&date=2026-03-01"),
-        ("?calendar=week", (2026, 3, 2), (2026, 3, 8), "week&date=2026-03-01", "week&date=2026-03-09"),
-        ("?calendar=day&date=2026-12-31", (2026, 12, 31), (2026, 12, 31), "day&date=2026-12-30",
-         "day&date=2027-01-01"),
-    ):  # fmt: skip
+        (
+            "?calendar=month&date=2026-02-11",
+            (2026, 1, 26),
+            (2026, 3, 1),
+            "month&date=2026-01-31",
+            "month&date=2026-03-01",
+        ),
+        (
+            "?calendar=week",
+            (2026, 3, 2),
+            (2026, 3, 8),
+            "week&date=2026-03-01",
+            "week&date=2026-03-09",
+        ),
+        (
+            "?calendar=day&date=2026-12-31",
+            (2026, 12, 31),
+            (2026, 12, 31),
+            "day&date=2026-12-30",
+            "day&date=2027-01-01",
+        ),
+    ):
         seen = anna.get(f"/admin/{query}").context["calendar"]
         assert (seen["days"][0].day, seen["days"][-1].day) == (date(*first), date(*last))
         links = [f"/admin/?calendar={link}#calendar" for link in (before, after)]
@@ -65,18 +81,26 @@ def test_calendar_has_a_month_a_week_and_a_day(anna: Client, at: datetime):
 
 def test_invalid_calendar_returns_400(anna: Client):
     for query in (
-        "calendar=year", "date=tomorrow", "date=2026-02-30", "date=0001-01-01", "date=9999-12-31", "date=%00"
-    ):  # fmt: skip
+        "calendar=year",
+        "date=tomorrow",
+        "date=2026-02-30",
+        "date=0001-01-01",
+        "date=9999-12-31",
+        "date=%00",
+    ):
         assert anna.get(f"/admin/?{query}").status_code == 400, query
 
 
 def test_calendar_shows_own_brands_only(colleague: Client, at: datetime):
     for name in ("Mine", "Other"):
-        make_vacancy(title=f"{name} job", brand=make_brand(name), publish_from=NOW, publish_until=NOW + DAY)
+        make_vacancy(
+            title=f"{name} job", brand=make_brand(name), publish_from=NOW, publish_until=NOW + DAY
+        )
 
     assert shown(colleague) == {
-        NOW.date(): (["Mine job"], []), NOW.date() + DAY: ([], ["Mine job"]),
-    }  # fmt: skip
+        NOW.date(): (["Mine job"], []),
+        NOW.date() + DAY: ([], ["Mine job"]),
+    }
 
 
 def test_busy_day_links_to_all_of_its_vacancies(anna: Client, at: datetime, monkeypatch: Any):

@@ -1,5 +1,6 @@
-"""Two users save the same vacancy: what does not overlap is merged, the rest is chosen on a page that works
-without JavaScript."""
+"""Two users save the same vacancy: what does not overlap is merged, the rest is chosen on a page
+that works without JavaScript.
+"""
 
 import json
 import re
@@ -54,18 +55,24 @@ def test_page_contains_what_a_browser_posts_from_the_untouched_form(anna, vacanc
     form = posted_by(response.text)
 
     def comparable(data: dict[str, Any]) -> dict[str, list[str]]:
-        lists = {name: value if isinstance(value, list) else [value] for name, value in data.items()}
-        texts = {name: [text.replace("\r\n", "\n") for text in values] for name, values in lists.items()}
+        lists = {
+            name: value if isinstance(value, list) else [value] for name, value in data.items()
+        }
+        texts = {
+            name: [text.replace("\r\n", "\n") for text in values] for name, values in lists.items()
+        }
         return {
             name: values
             for name, values in texts.items()
-            if any(values) and not re.search(r"__prefix__|_FORMS$|^(csrf|base$|page$|initial-)", name)
+            if any(values)
+            and not re.search(r"__prefix__|_FORMS$|^(csrf|base$|page$|initial-)", name)
         }
 
     base = parse_post_data(form["base"])
     assert base is not None
     assert comparable(base) == comparable(form)
-    assert comparable(contained(response.context_data)) == comparable(form)  # as other tests read it
+    # As other tests read it.
+    assert comparable(contained(response.context_data)) == comparable(form)
 
 
 # --- merged ---
@@ -74,13 +81,21 @@ def test_page_contains_what_a_browser_posts_from_the_untouched_form(anna, vacanc
 def test_changes_of_different_fields_are_merged(anna, bob, vacancy, regions):
     mine = opened(anna, page(vacancy))
     theirs = opened(bob, page(vacancy))
-    change = {"location": "Ghent", "regions": [regions[2].pk, regions[0].pk], "last_day": "2198-07-31"}
+    change = {
+        "location": "Ghent",
+        "regions": [regions[2].pk, regions[0].pk],
+        "last_day": "2198-07-31",
+    }
     assert saved(bob.post(page(vacancy), theirs | change))
 
-    response = anna.post(page(vacancy), mine | {"title": "Night nurse", "is_hot": "on", "_continue": "1"})
+    response = anna.post(
+        page(vacancy), mine | {"title": "Night nurse", "is_hot": "on", "_continue": "1"}
+    )
 
     assert saved(response)
-    assert "Merged with the changes of Bob Maes: Regions, Location, Closing date." in messages_of(response)
+    assert "Merged with the changes of Bob Maes: Regions, Location, Closing date." in messages_of(
+        response
+    )
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.is_hot, vacancy.location) == ("Night nurse", True, "Ghent")
     chosen = vacancy.choices.order_by("position").values_list("option", flat=True)
@@ -88,7 +103,9 @@ def test_changes_of_different_fields_are_merged(anna, bob, vacancy, regions):
     assert opened(anna, page(vacancy))["last_day"] == "2198-07-31"
 
 
-def test_saves_within_one_second_are_merged(anna: Client, vacancy: Vacancy, time_machine: Any) -> None:
+def test_saves_within_one_second_are_merged(
+    anna: Client, vacancy: Vacancy, time_machine: Any
+) -> None:
     time_machine.move_to(NOW + timedelta(milliseconds=2), tick=False)
     Vacancy.objects.update(updated_at=NOW)
     mine = opened(anna, page(vacancy))
@@ -109,12 +126,22 @@ def test_rows_of_both_are_kept(anna: Client, bob: Client, vacancy: Vacancy) -> N
 
     def added(index: int, name: str, recruiter: Any) -> dict[str, Any]:
         return {
-            "attachments-TOTAL_FORMS": "4", "attachments-3-name": name,
-            "attachments-3-url": f"https://acme.test/{name}", "recruiter_links-0-recruiter": recruiter.pk,
-        }  # fmt: skip
+            "attachments-TOTAL_FORMS": "4",
+            "attachments-3-name": name,
+            "attachments-3-url": f"https://acme.test/{name}",
+            "recruiter_links-0-recruiter": recruiter.pk,
+        }
 
-    both = {"title": "Night nurse", "recruiter_links-TOTAL_FORMS": "2", "recruiter_links-1-recruiter": jan.pk}
-    of_bob = {"attachments-0-DELETE": "on", "attachments-1-name": "two by Bob"} | added(3, "bob", els) | both
+    both = {
+        "title": "Night nurse",
+        "recruiter_links-TOTAL_FORMS": "2",
+        "recruiter_links-1-recruiter": jan.pk,
+    }
+    of_bob = (
+        {"attachments-0-DELETE": "on", "attachments-1-name": "two by Bob"}
+        | added(3, "bob", els)
+        | both
+    )
     of_anna = {"attachments-2-name": "three by Anna"} | added(3, "anna", tom) | both
     assert saved(bob.post(page(vacancy), theirs | of_bob))
 
@@ -131,7 +158,9 @@ def test_rows_of_both_are_kept(anna: Client, bob: Client, vacancy: Vacancy) -> N
 def test_file_of_a_merged_row_is_stored(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     row = {"attachments-TOTAL_FORMS": "1", "attachments-0-name": "map"}
-    assert saved(bob.post(page(vacancy), theirs | row | {"attachments-0-url": "https://acme.test/map"}))
+    assert saved(
+        bob.post(page(vacancy), theirs | row | {"attachments-0-url": "https://acme.test/map"})
+    )
     paper = SimpleUploadedFile("a.pdf", b"%PDF-1.4")
 
     response = anna.post(
@@ -206,8 +235,14 @@ def test_third_save_asks_again(anna: Client, bob: Client, vacancy: Vacancy, conf
 
 
 @pytest.mark.slow("opens and saves the form several times")
-def test_choice_can_be_edited_before_it_is_saved(anna: Client, vacancy: Vacancy, conflict: Any) -> None:
-    data = inputs(conflict) | {"_choice-title": "mine", "_choice-description": "theirs", "_keep_editing": "1"}
+def test_choice_can_be_edited_before_it_is_saved(
+    anna: Client, vacancy: Vacancy, conflict: Any
+) -> None:
+    data = inputs(conflict) | {
+        "_choice-title": "mine",
+        "_choice-description": "theirs",
+        "_keep_editing": "1",
+    }
 
     assert saved(anna.post(page(vacancy), data))
 
@@ -223,13 +258,19 @@ def test_choice_can_be_edited_before_it_is_saved(anna: Client, vacancy: Vacancy,
 
 def test_row_that_both_changed_is_chosen(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     one, two = (
-        Attachment.objects.create(vacancy=vacancy, name=name, url=f"https://acme.test/{name}", position=place)
+        Attachment.objects.create(
+            vacancy=vacancy, name=name, url=f"https://acme.test/{name}", position=place
+        )
         for place, name in enumerate(("one", "two"))
     )
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
-    assert saved(bob.post(page(vacancy), theirs | {"attachments-0-name": "1", "attachments-1-DELETE": "on"}))
+    assert saved(
+        bob.post(page(vacancy), theirs | {"attachments-0-name": "1", "attachments-1-DELETE": "on"})
+    )
 
-    response = anna.post(page(vacancy), mine | {"attachments-0-name": "I", "attachments-1-name": "II"})
+    response = anna.post(
+        page(vacancy), mine | {"attachments-0-name": "I", "attachments-1-name": "II"}
+    )
 
     assert keys(response) == [f"attachments-{one.pk}", f"attachments-{two.pk}"]
     assert response.context["overlaps"][1]["overlap"].theirs == ["Removed"]
@@ -245,7 +286,10 @@ def test_row_that_both_changed_is_chosen(anna: Client, bob: Client, vacancy: Vac
 def test_page_names_the_files_to_choose_again(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     assert saved(bob.post(page(vacancy), theirs | {"title": "Bob's nurse"}))
-    row = {"attachments-TOTAL_FORMS": "1", "attachments-0-file": SimpleUploadedFile("a.pdf", b"%PDF-1.4")}
+    row = {
+        "attachments-TOTAL_FORMS": "1",
+        "attachments-0-file": SimpleUploadedFile("a.pdf", b"%PDF-1.4"),
+    }
 
     response = anna.post(
         page(vacancy), mine | row | {"title": "Mine", "image": picture("b.png", "PNG", (600, 400))}

@@ -22,16 +22,22 @@ DAY = timedelta(days=1)
 
 
 def make_every_kind(**values: Any) -> None:
-    """Vacancies in each state. For each reason to need attention, a public vacancy and one that is not public
-    any more."""
+    """Vacancies in each state. For each reason to need attention, a public vacancy and one that is
+    not public any more.
+    """
     head = make_recruiter("Reachable", email="jan@acme.test", is_email_public=True)
     make_option("regions", "Ghent", employment_type="FULL_TIME")
     make_option("regions", "Antwerp")
     fine = {
-        "head_recruiter": head, "image_url": "https://images.acme.test/a.png", "publish_from": NOW - 9 * DAY,
-        "options": {"regions": ["Ghent"]}, "places": ({"locality": "Ghent", "country": "BE"},), "pay_min": 10,
-        "pay_currency": "EUR", "pay_period": "hour",
-    }  # fmt: skip
+        "head_recruiter": head,
+        "image_url": "https://images.acme.test/a.png",
+        "publish_from": NOW - 9 * DAY,
+        "options": {"regions": ["Ghent"]},
+        "places": ({"locality": "Ghent", "country": "BE"},),
+        "pay_min": 10,
+        "pay_currency": "EUR",
+        "pay_period": "hour",
+    }
     for begin in (NOW - DAY, NOW + DAY):
         make_vacancy(**fine | {"publish_from": begin} | values)
     for status in ("draft", "unpublished", "archived"):
@@ -63,7 +69,9 @@ def attention(context: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.slow("counts every kind of vacancy for two users")
 @pytest.mark.parametrize("who", ["anna", "colleague"])
-def test_dashboard_counts_match_the_linked_lists(request: Any, at: datetime, settings: Any, who: str) -> None:
+def test_dashboard_counts_match_the_linked_lists(
+    request: Any, at: datetime, settings: Any, who: str
+) -> None:
     settings.PAY_REQUIRED_IN = ["BE"]
     client: Client = request.getfixturevalue(who)
     make_every_kind(brand=make_brand("Mine"))
@@ -112,8 +120,11 @@ def test_dashboard_counts_each_reason_for_public_vacancies_only(
         "No employment type": "1",
     }
     assert {str(each["state"]): each["count"] for each in context["states"]} == {
-        "published": "12", "scheduled": "1", "draft": "1", "expired": "11",
-    }  # fmt: skip
+        "published": "12",
+        "scheduled": "1",
+        "draft": "1",
+        "expired": "11",
+    }
 
 
 def test_dashboard_of_many_vacancies_shows_stored_counts(anna, at, monkeypatch):
@@ -126,14 +137,21 @@ def test_dashboard_of_many_vacancies_shows_stored_counts(anna, at, monkeypatch):
     response = anna.get("/admin/")
 
     assert {each["state"]: each["count"] for each in response.context["states"]} == {
-        State.PUBLISHED: "", State.SCHEDULED: "", State.DRAFT: "3", State.EXPIRED: "",
-    }  # fmt: skip
+        State.PUBLISHED: "",
+        State.SCHEDULED: "",
+        State.DRAFT: "3",
+        State.EXPIRED: "",
+    }
     assert "Counted at 2 Mar 2026, 09:30." in response.content.decode()
 
 
-def test_dashboard_shows_trends_of_own_brands(anna: Client, colleague: Client, at: datetime) -> None:
+def test_dashboard_shows_trends_of_own_brands(
+    anna: Client, colleague: Client, at: datetime
+) -> None:
     for name in ("Mine", "Other"):
-        make_vacancy(brand=make_brand(name), publish_from=NOW - 20 * DAY, publish_until=NOW - 5 * DAY)
+        make_vacancy(
+            brand=make_brand(name), publish_from=NOW - 20 * DAY, publish_until=NOW - 5 * DAY
+        )
         make_vacancy(brand=make_brand(name), publish_from=NOW - 10 * DAY)
     record_days(at=NOW)
 
@@ -142,12 +160,21 @@ def test_dashboard_shows_trends_of_own_brands(anna: Client, colleague: Client, a
         context = client.get("/admin/").context
         published = next(each for each in context["states"] if each["state"] == State.PUBLISHED)
         seen.append(
-            (published["trend"]["text"], [(each["label"], each["count"]) for each in context["trends"]])
+            (
+                published["trend"]["text"],
+                [(each["label"], each["count"]) for each in context["trends"]],
+            )
         )
 
     assert seen == [
-        ("from 0 to 2, lowest 0, highest 4", [("Went live in 90 days", "4"), ("Closed in 90 days", "2")]),
-        ("from 0 to 1, lowest 0, highest 2", [("Went live in 90 days", "2"), ("Closed in 90 days", "1")]),
+        (
+            "from 0 to 2, lowest 0, highest 4",
+            [("Went live in 90 days", "4"), ("Closed in 90 days", "2")],
+        ),
+        (
+            "from 0 to 1, lowest 0, highest 2",
+            [("Went live in 90 days", "2"), ("Closed in 90 days", "1")],
+        ),
     ]
 
 
@@ -162,7 +189,9 @@ def test_dashboard_without_recorded_days_or_permission_says_so(anna: Client) -> 
     assert b"Secret" not in response.content
 
 
-def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, colleague: Client) -> None:
+def test_dashboard_shows_the_last_change_of_existing_vacancies(
+    anna: Client, colleague: Client
+) -> None:
     author = User.objects.get(username="anna")
     names = ("Mine", "Other", "Mine", "Mine")
     mine, other, gone, moved = (make_vacancy(brand=make_brand(name)) for name in names)
@@ -173,7 +202,10 @@ def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, col
     Vacancy.objects.filter(pk=moved.pk).update(brand=other.brand)
 
     seen = [
-        [(each["vacancy"].pk, each["version"].change) for each in client.get("/admin/").context["latest"]]
+        [
+            (each["vacancy"].pk, each["version"].change)
+            for each in client.get("/admin/").context["latest"]
+        ]
         for client in (anna, colleague)
     ]
 
@@ -183,7 +215,9 @@ def test_dashboard_shows_the_last_change_of_existing_vacancies(anna: Client, col
 
 @pytest.mark.slow("builds many rows")
 @pytest.mark.parametrize("who", ["anna", "colleague"])
-def test_dashboard_query_count_does_not_depend_on_the_rows(request, django_assert_max_num_queries, who):
+def test_dashboard_query_count_does_not_depend_on_the_rows(
+    request, django_assert_max_num_queries, who
+):
     client: Client = request.getfixturevalue(who)
     found = []
     for rows in (1, 2):  # 1 and 3 of each kind
@@ -191,7 +225,9 @@ def test_dashboard_query_count_does_not_depend_on_the_rows(request, django_asser
             author = User.objects.create_user(f"author {User.objects.count()}")
             for days in (-1, 1):
                 begin, end = timezone.now() + days * DAY, timezone.now() + 3 * DAY
-                vacancy = make_vacancy(brand=make_brand("Mine"), publish_from=begin, publish_until=end)
+                vacancy = make_vacancy(
+                    brand=make_brand("Mine"), publish_from=begin, publish_until=end
+                )
                 record(vacancy, Change.CREATED, author=author, at=NOW)
         client.get("/admin/")
         with django_assert_max_num_queries(24) as queries:

@@ -8,17 +8,40 @@ from pytest_django.asserts import assertContains
 
 from tests.factories import make_brand, make_option, make_vacancy
 from tests.messages import messages_of
-from tests.vacancies.admin.forms import ADD, LIST, VIEWER, errors, opened, page, posted_by, saved, staff
+from tests.vacancies.admin.forms import (
+    ADD,
+    LIST,
+    VIEWER,
+    errors,
+    opened,
+    page,
+    posted_by,
+    saved,
+    staff,
+)
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.history.versions import read_content, record
-from vacancies.models import Approval, Brand, Change, FilterOption, Vacancy, VacancyTemplate, Version
+from vacancies.models import (
+    Approval,
+    Brand,
+    Change,
+    FilterOption,
+    Vacancy,
+    VacancyTemplate,
+    Version,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
 ANTWERP: dict[str, Any] = {
-    "street": "Kaai 1", "postal_code": "2000", "locality": "Antwerp", "region": "Flanders", "country": "BE",
-    "latitude": "51.22", "longitude": "4.4",
-}  # fmt: skip
+    "street": "Kaai 1",
+    "postal_code": "2000",
+    "locality": "Antwerp",
+    "region": "Flanders",
+    "country": "BE",
+    "latitude": "51.22",
+    "longitude": "4.4",
+}
 GHENT = dict.fromkeys(ANTWERP, "") | {
     "locality": "Ghent",
     "country": "BE",
@@ -26,14 +49,24 @@ GHENT = dict.fromkeys(ANTWERP, "") | {
     "longitude": None,
 }
 FACTS = {
-    "reference": "R-1", "language": "nl", "work_place": "hybrid", "remote_countries": ["NL", "BE"],
-    "pay_min": "2600", "pay_max": "3100.50", "pay_currency": "eur", "pay_period": "month",
-    "pay_note": "Gross", "is_pay_public": "",
-}  # fmt: skip
+    "reference": "R-1",
+    "language": "nl",
+    "work_place": "hybrid",
+    "remote_countries": ["NL", "BE"],
+    "pay_min": "2600",
+    "pay_max": "3100.50",
+    "pay_currency": "eur",
+    "pay_period": "month",
+    "pay_note": "Gross",
+    "is_pay_public": "",
+}
 READ = FACTS | {
-    "pay_max": "3100.5", "pay_currency": "EUR", "is_pay_public": False, "places": [ANTWERP, GHENT],
+    "pay_max": "3100.5",
+    "pay_currency": "EUR",
+    "is_pay_public": False,
+    "places": [ANTWERP, GHENT],
     "remote_countries": [["NL", "Netherlands"], ["BE", "Belgium"]],
-}  # fmt: skip
+}
 
 
 def rows(*places: dict[str, Any], start: int = 0) -> dict[str, Any]:
@@ -66,12 +99,17 @@ def test_facts_are_saved_shown_in_the_history_and_restored(anna: Client, filled:
     row = opened(anna, page(filled))
     precise = row | {"places-0-latitude": "51.22000000000004"}  # of a map
     assert saved(anna.post(page(filled), precise))
-    assert [row[name] for name in ("remote_countries", "places-1-locality")] == [["NL", "BE"], "Ghent"]
+    assert [row[name] for name in ("remote_countries", "places-1-locality")] == [
+        ["NL", "BE"],
+        "Ghent",
+    ]
     assert saved(anna.post(page(filled), row))
     assert content(filled) == READ
 
     pks = list(filled.places.filter(kind="site").values_list("pk", flat=True))
-    assert saved(anna.post(page(filled), row | {"places-0-DELETE": "on", "places-1-street": "Korenmarkt"}))
+    assert saved(
+        anna.post(page(filled), row | {"places-0-DELETE": "on", "places-1-street": "Korenmarkt"})
+    )
     assert content(filled)["places"] == [GHENT | {"street": "Korenmarkt"}]
     history = anna.get(f"{LIST}{filled.pk}/history/").text
     assert "Kaai 1, 2000 Antwerp, Flanders, Belgium (51.22, 4.4)" in history
@@ -96,28 +134,56 @@ def test_each_error_is_one_message_at_its_field_and_nothing_is_written(
         (pay | {"pay_min": "-1"}, {"pay_min": "Ensure this value is greater than or equal to 0."}),
         (pay | {"pay_period": ""}, {"pay_min": incomplete}),
         ({"pay_currency": "EUR"}, {"pay_min": incomplete}),
-        (pay | {"pay_currency": "EURO"},
-         {"pay_currency": "“EURO” is not the code of a currency, such as EUR."}),
-        ({"remote_countries": ["XX"]},
-         {"remote_countries": "Select a valid choice. XX is not one of the available choices."}),
-        ({"remote_countries": ["BE", "NL", "FR", "DE", "LU", "ES", "IT", "PT", "AT", "PL", "DK"]},
-         {"remote_countries": "Choose at most 10 countries: these are 11."}),
+        (
+            pay | {"pay_currency": "EURO"},
+            {"pay_currency": "“EURO” is not the code of a currency, such as EUR."},
+        ),
+        (
+            {"remote_countries": ["XX"]},
+            {"remote_countries": "Select a valid choice. XX is not one of the available choices."},
+        ),
+        (
+            {
+                "remote_countries": [
+                    "BE",
+                    "NL",
+                    "FR",
+                    "DE",
+                    "LU",
+                    "ES",
+                    "IT",
+                    "PT",
+                    "AT",
+                    "PL",
+                    "DK",
+                ]
+            },
+            {"remote_countries": "Choose at most 10 countries: these are 11."},
+        ),
         (rows(ANTWERP | {"locality": " "}), {"locality": required}),
         (rows(ANTWERP | {"country": ""}), {"country": required}),
-        (rows(ANTWERP | {"country": "XX"}),
-         {"country": "Select a valid choice. XX is not one of the available choices."}),
+        (
+            rows(ANTWERP | {"country": "XX"}),
+            {"country": "Select a valid choice. XX is not one of the available choices."},
+        ),
         (rows(ANTWERP | {"longitude": ""}), {"longitude": both}),
         (rows(ANTWERP | {"latitude": ""}), {"latitude": both}),
-        (rows(ANTWERP | {"latitude": "90.1"}),
-         {"latitude": "Ensure this value is less than or equal to 90."}),
-        (rows(ANTWERP | {"latitude": "1e99"}),
-         {"latitude": "Ensure that there are no more than 9 digits in total."}),
+        (
+            rows(ANTWERP | {"latitude": "90.1"}),
+            {"latitude": "Ensure this value is less than or equal to 90."},
+        ),
+        (
+            rows(ANTWERP | {"latitude": "1e99"}),
+            {"latitude": "Ensure that there are no more than 9 digits in total."},
+        ),
         (rows(*[GHENT] * 11), {"": "A vacancy has at most 10 places of work: these are 11."}),
-    ):  # fmt: skip
+    ):
         response = anna.post(page(other), start | change | {"title": "Changed"})
         assert response.status_code == 200, change
         [places] = [
-            each for each in response.context["inline_admin_formsets"] if each.opts.model.__name__ == "Place"
+            each
+            for each in response.context["inline_admin_formsets"]
+            if each.opts.model.__name__ == "Place"
         ]
         of_rows = [error for row in places.formset.errors for error in row.items()]
         all_errors = [*errors(response).items(), *of_rows]
@@ -125,8 +191,12 @@ def test_each_error_is_one_message_at_its_field_and_nothing_is_written(
         assert {name: " ".join(texts) for name, texts in all_errors} == found, change
         assert len(all_errors) == 1
         kept = posted_by(response.text)
-        typed = {name: value for name, value in change.items() if value and value not in ("XX", ["XX"])}
-        assert {name: value for name, value in typed.items() if kept[name] not in (value, [value])} == {}
+        typed = {
+            name: value for name, value in change.items() if value and value not in ("XX", ["XX"])
+        }
+        assert {
+            name: value for name, value in typed.items() if kept[name] not in (value, [value])
+        } == {}
     assert (Vacancy.objects.get(pk=other.pk).title, other.places.count()) == ("Cook", 0)
     assert opened(anna, page(other))["places-10-locality"] == "Ghent"  # unsaved input
 
@@ -135,10 +205,15 @@ def test_each_error_is_one_message_at_its_field_and_nothing_is_written(
 def test_places_of_two_recruiters_are_merged(anna: Client, bob: Client, filled: Vacancy) -> None:
     mine, theirs = opened(anna, page(filled)), opened(bob, page(filled))
     leuven, namur = GHENT | {"locality": "Leuven"}, GHENT | {"locality": "Namur"}
-    of_bob = rows(leuven, start=2) | {"places-0-street": "Kaai 2", "remote_countries": ["NL", "BE", "FR"]}
+    of_bob = rows(leuven, start=2) | {
+        "places-0-street": "Kaai 2",
+        "remote_countries": ["NL", "BE", "FR"],
+    }
     assert saved(bob.post(page(filled), theirs | of_bob))
 
-    response = anna.post(page(filled), mine | rows(namur, start=2) | {"places-1-street": "Korenmarkt"})
+    response = anna.post(
+        page(filled), mine | rows(namur, start=2) | {"places-1-street": "Korenmarkt"}
+    )
 
     assert saved(response)
     found = [f"{each['street']} {each['locality']}".strip() for each in content(filled)["places"]]
@@ -172,7 +247,8 @@ def test_change_of_places_is_requested_shown_and_approved(strict: Brand) -> None
     assert content(vacancy)["places"] == []
     approval = Approval.objects.get()
     assertContains(
-        lea.get(f"{LIST}{vacancy.pk}/approval/"), "Kaai 1, 2000 Antwerp, Flanders, Belgium (51.22, 4.4)"
+        lea.get(f"{LIST}{vacancy.pk}/approval/"),
+        "Kaai 1, 2000 Antwerp, Flanders, Belgium (51.22, 4.4)",
     )
     again = ed.get(f"{page(vacancy)}?changes={approval.pk}")
     assert again.context["not_filled_in"] == ["Places"]
@@ -183,7 +259,9 @@ def test_change_of_places_is_requested_shown_and_approved(strict: Brand) -> None
 
 
 @pytest.mark.slow("saves a template, and a vacancy from it")
-def test_templates_and_copies_have_the_facts_without_the_reference(anna: Client, filled: Vacancy) -> None:
+def test_templates_and_copies_have_the_facts_without_the_reference(
+    anna: Client, filled: Vacancy
+) -> None:
     anna.post(f"{LIST}{filled.pk}/template/", {"name": "Care", "brand": filled.brand_id})
     template = VacancyTemplate.objects.get()
     assert "reference" not in template.content
@@ -196,7 +274,9 @@ def test_templates_and_copies_have_the_facts_without_the_reference(anna: Client,
     assert (copy.title, content(copy)) == ("Copy of Nurse", READ | {"reference": ""})
 
 
-def test_saved_countries_are_read_in_the_language_of_the_reader(anna: Client, filled: Vacancy) -> None:
+def test_saved_countries_are_read_in_the_language_of_the_reader(
+    anna: Client, filled: Vacancy
+) -> None:
     record(filled, Change.CHANGED, author=None, at=filled.updated_at)
     dutch = anna.get(f"{LIST}{filled.pk}/history/", headers={"accept-language": "nl"}).text
     assert "Nederland" in dutch
@@ -225,7 +305,9 @@ def test_usual_countries_and_pay_are_those_of_the_own_brands(brand: Brand) -> No
     ed, user = staff("ed", "view_vacancy", brands=[brand]), Brand.objects.get().members
     own = make_vacancy(brand=brand, pay_min=2000, pay_currency="EUR", pay_period="month")
     make_vacancy(brand=brand)
-    foreign = make_vacancy(brand=make_brand("Rival"), pay_max=9, pay_currency="USD", pay_period="hour")
+    foreign = make_vacancy(
+        brand=make_brand("Rival"), pay_max=9, pay_currency="USD", pay_period="hour"
+    )
     assert typing_aids(user.get())["used"] == list(typing_aids(user.get())["cities"])
     for vacancy, country in ((own, "BE"), (foreign, "US")):
         vacancy.places.create(locality="A", country=country)
@@ -259,7 +341,9 @@ def test_employment_types_are_edited_in_the_list_of_options(anna: Client) -> Non
     assertContains(refused, "Select a valid choice. FULL is not one of the available choices.")
 
 
-def test_value_of_a_brand_that_is_taken_is_reported_at_its_field(anna: Client, brand: Brand) -> None:
+def test_value_of_a_brand_that_is_taken_is_reported_at_its_field(
+    anna: Client, brand: Brand
+) -> None:
     url = "/admin/vacancies/brand/add/"
     response = anna.post(url, {"name": "Other", "slug": "acme"})
     assert errors(response) == {"slug": ["Another brand has this value."]}
@@ -267,4 +351,6 @@ def test_value_of_a_brand_that_is_taken_is_reported_at_its_field(anna: Client, b
     address = "https://acme.test/jobs/"
     assert saved(anna.post(url, {"name": "Other", "slug": "", "vacancy_url": address}))
     assert Brand.objects.filter(slug="other", vacancy_url=address).exists()
-    assert saved(anna.post(f"/admin/vacancies/brand/{brand.pk}/change/", {"name": "Acme", "slug": "acme"}))
+    assert saved(
+        anna.post(f"/admin/vacancies/brand/{brand.pk}/change/", {"name": "Acme", "slug": "acme"})
+    )

@@ -46,8 +46,16 @@ def test_columns_follow_the_choice_and_the_order(anna: Client) -> None:
     kept = anna.post(PREFERENCE, {"columns": ["", "location"], "back": f"{LIST}?o=-last_day"})
     assert kept["Location"] == f"{LIST}?o=-last_day"
     assert columns(anna, f"{LIST}?o=-last_day.changed") == ["location", "last_day", "changed"]
-    for back in ("https://evil.example/", "//evil.example", "/admin/", "/admin/vacancies/vacancyevil", ""):
-        assert anna.post(PREFERENCE, {"columns": [""], "back": back})["Location"].startswith(f"{LIST}?"), back
+    for back in (
+        "https://evil.example/",
+        "//evil.example",
+        "/admin/",
+        "/admin/vacancies/vacancyevil",
+        "",
+    ):
+        assert anna.post(PREFERENCE, {"columns": [""], "back": back})["Location"].startswith(
+            f"{LIST}?"
+        ), back
     assert columns(anna) == DEFAULT  # no column means the default
 
 
@@ -87,13 +95,21 @@ def test_invalid_stored_columns_are_ignored(anna: Client) -> None:
 def test_list_is_sorted_by_each_column(anna: Client) -> None:
     now = timezone.now()
     first = make_vacancy(
-        title="äpfel", brand=make_brand("Zeta"), location="A", head_recruiter=make_recruiter("Ada"),
-        publish_until=now + timedelta(days=9), updated_at=now - timedelta(days=2),
-    )  # fmt: skip
+        title="äpfel",
+        brand=make_brand("Zeta"),
+        location="A",
+        head_recruiter=make_recruiter("Ada"),
+        publish_until=now + timedelta(days=9),
+        updated_at=now - timedelta(days=2),
+    )
     make_vacancy(
-        title="Birne", brand=make_brand("Alfa"), location="B", head_recruiter=make_recruiter("Bo"),
-        updated_at=now - timedelta(days=1), is_hot=True,
-    )  # fmt: skip
+        title="Birne",
+        brand=make_brand("Alfa"),
+        location="B",
+        head_recruiter=make_recruiter("Bo"),
+        updated_at=now - timedelta(days=1),
+        is_hot=True,
+    )
     make_application(vacancy=first)
     anna.post(PREFERENCE, {"columns": ["", *DEFAULT, "recruiter", "location", "changed"]})
     for name in ("title", "location", "recruiter", "changed", "last_day", "hot"):
@@ -128,5 +144,6 @@ def test_long_list_is_not_sorted(anna: Client, monkeypatch: Any) -> None:
         response = anna.get(f"{LIST}?o={order}")
         text = "Too many vacancies to sort. Filter the list to at most 1 first."
         assert messages_of(response) == [text]
-        assert [row.title for row in response.context["cl"].result_list] == ["A", "B"]  # the newest first
+        # The newest first.
+        assert [row.title for row in response.context["cl"].result_list] == ["A", "B"]
     assert titles(anna, f"{LIST}?o=location&q=B") == ["B"]

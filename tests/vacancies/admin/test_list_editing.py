@@ -46,7 +46,9 @@ def test_rows_are_edited_only_on_request(anna: Client) -> None:
     vacancy = make_vacancy(publish_until=in_days(3))
     assertNotContains(anna.get(LIST), f"row{vacancy.pk}")
     page = anna.get(EDIT)
-    assertContains(page, f'name="row{vacancy.pk}-last_day" value="{(TODAY + timedelta(days=3)).isoformat()}"')
+    assertContains(
+        page, f'name="row{vacancy.pk}-last_day" value="{(TODAY + timedelta(days=3)).isoformat()}"'
+    )
     assertContains(page, f'aria-label="Closing date of “{vacancy.title}”"')
     anna.post(f"{LIST}list-preference/", {"columns": ["", "brand"]})
     assert anna.get(LIST).context["shown_columns"] == ("brand",)
@@ -58,9 +60,12 @@ def test_changed_rows_are_saved_with_a_version(anna: Client) -> None:
     new = TODAY + timedelta(days=20)
 
     response = save(
-        anna, row(first, last_day=new.isoformat()), row(second, is_hot=True), row(third),
+        anna,
+        row(first, last_day=new.isoformat()),
+        row(second, is_hot=True),
+        row(third),
         vacancies=[first, second, third],
-    )  # fmt: skip
+    )
 
     assert messages_of(response) == ["2 vacancies were saved."]
     assert response.redirect_chain == [(f"{LIST}?view=all", 302)]
@@ -80,7 +85,9 @@ def test_row_is_validated_like_the_form_and_the_others_are_saved(anna: Client) -
     wrong, right = make_vacancy(publish_until=in_days(3)), make_vacancy(publish_until=in_days(4))
     past = (TODAY - timedelta(days=1)).isoformat()
 
-    response = save(anna, row(wrong, last_day=past), row(right, last_day=""), vacancies=[wrong, right])
+    response = save(
+        anna, row(wrong, last_day=past), row(right, last_day=""), vacancies=[wrong, right]
+    )
 
     assert messages_of(response) == [
         "1 vacancy was saved.",
@@ -132,8 +139,9 @@ def test_change_of_another_field_is_no_conflict(anna: Client) -> None:
     found = Vacancy.objects.order_by("pk").values_list("title", "publish_until", "is_hot")
     assert list(found) == [("Night nurse", exact, True), ("Night nurse", None, False)]
     assert list(Version.objects.values_list("change", "author__username").order_by("pk")) == [
-        ("found", None), ("changed", "anna"),
-    ]  # fmt: skip
+        ("found", None),
+        ("changed", "anna"),
+    ]
 
 
 def test_rows_of_other_brands_are_not_changed(colleague: Client) -> None:
@@ -143,7 +151,7 @@ def test_rows_of_other_brands_are_not_changed(colleague: Client) -> None:
 
     response = save(
         colleague, row(other, last_day=new), row(mine, last_day=new), vacancies=[other, mine]
-    )  # fmt: skip
+    )
 
     assert messages_of(response) == [
         "1 vacancy was saved.",
@@ -163,7 +171,9 @@ def test_rows_that_do_not_exist_change_nothing(anna: Client) -> None:
     assert vacancy.publish_until == in_days(3)
 
 
-def test_rows_to_edit_take_no_more_queries(anna: Client, django_assert_max_num_queries: Any) -> None:
+def test_rows_to_edit_take_no_more_queries(
+    anna: Client, django_assert_max_num_queries: Any
+) -> None:
     found = []
     for rows in (1, 2):
         for _ in range(rows):

@@ -1,4 +1,6 @@
-"""The filters of the list of vacancies by option, recruiter, brand and user, and the action "Extend…"."""
+"""The filters of the list of vacancies by option, recruiter, brand and user, and the action
+"Extend…".
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -42,7 +44,10 @@ def test_unknown_option_or_recruiter_finds_nothing_and_says_so(anna: Client) -> 
     values = {"option": ("0", "x", "1%00"), "recruiter": ("9" * 30, "999999", "-1", "x")}
     for name, value in ((name, value) for name, each in values.items() for value in each):
         response = anna.get(f"{LIST}?{name}={value}")
-        assert (response.status_code, response.context["cl"].result_count) == (200, 0), (name, value)
+        assert (response.status_code, response.context["cl"].result_count) == (200, 0), (
+            name,
+            value,
+        )
         text = f"The filter “{name}” asks for something that no longer exists. Choose again."
         assert messages_of(response) == [text], (name, value)
 
@@ -85,7 +90,9 @@ def test_mine_does_not_bypass_brands(colleague: Client) -> None:
 
 
 @pytest.mark.slow("searches ten thousand rows")
-def test_options_are_found_among_ten_thousand(anna: Client, django_assert_max_num_queries: Any) -> None:
+def test_options_are_found_among_ten_thousand(
+    anna: Client, django_assert_max_num_queries: Any
+) -> None:
     filter = make_filter("regions", label="Region")
     FilterOption.objects.bulk_create(
         FilterOption(filter=filter, label=f"Place {number}", value=f"p{number}", position=number)
@@ -124,7 +131,9 @@ def test_search_of_rows_needs_permission(anna: Client, colleague: Client) -> Non
 
 
 def make_closing(days: int, **values: Any) -> Vacancy:
-    return make_vacancy(publish_until=end_of_day(timezone.localdate() + timedelta(days=days)), **values)
+    return make_vacancy(
+        publish_until=end_of_day(timezone.localdate() + timedelta(days=days)), **values
+    )
 
 
 def ends_in(vacancy: Vacancy) -> int:
@@ -140,7 +149,11 @@ def test_tab_lists_what_closes_this_week_first_to_close_first(anna: Client) -> N
     page = anna.get(LIST)
     [tab] = [tab for tab in page.context["view_tabs"] if tab["label"] == "Closing this week"]
     found = anna.get(f"{LIST}{tab['url']}")
-    assert [row.pk for row in found.context["cl"].result_list] == [rows[1].pk, rows[2].pk, rows[0].pk]
+    assert [row.pk for row in found.context["cl"].result_list] == [
+        rows[1].pk,
+        rows[2].pk,
+        rows[0].pk,
+    ]
     assertContains(found, 'aria-current="page">Closing this week')
 
 
@@ -166,7 +179,9 @@ def test_extend_needs_weeks_or_a_date(anna: Client) -> None:
     assert ends_in(vacancy) == 100  # a date goes before weeks
 
 
-def test_extend_by_weeks_keeps_the_end_of_the_day_when_the_clocks_change(anna: Client, settings: Any) -> None:
+def test_extend_by_weeks_keeps_the_end_of_the_day_when_the_clocks_change(
+    anna: Client, settings: Any
+) -> None:
     settings.TIME_ZONE = "Europe/Brussels"
     vacancy = make_vacancy(publish_until=end_of_day(datetime(2199, 3, 20).date()))
     anna.post(f"{LIST}{vacancy.pk}/extend/", {"by": "2"})

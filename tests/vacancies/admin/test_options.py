@@ -36,28 +36,41 @@ OPTIONS = "/admin/vacancies/filteroption/"
 def option_form(filter: Filter, rows: list[dict[str, Any]], initial: int) -> dict[str, Any]:
     data = {"label": filter.label, "position": "0"}
     data |= {"options-TOTAL_FORMS": len(rows), "options-INITIAL_FORMS": initial}
-    return data | {f"options-{n}-{name}": value for n, row in enumerate(rows) for name, value in row.items()}
+    return data | {
+        f"options-{n}-{name}": value for n, row in enumerate(rows) for name, value in row.items()
+    }
 
 
 def post_options(client: Client, filter: Filter, *new: dict[str, Any], **of_first: str) -> Any:
-    """Post the page of a filter with its options, other values of the first one, and new options."""
+    """Post the page of a filter with its options, other values of the first
+    one, and new options.
+    """
     names = ("id", "label", "value", "position")
-    stored = [dict(zip(names, row, strict=True)) for row in filter.options.values_list("pk", *names[1:])]
+    stored = [
+        dict(zip(names, row, strict=True)) for row in filter.options.values_list("pk", *names[1:])
+    ]
     if stored:
         stored[0] |= of_first
     url = f"/admin/vacancies/filter/{filter.pk}/change/"
     return client.post(url, option_form(filter, [*stored, *new], len(stored)))
 
 
-def test_option_in_use_is_not_deleted_and_says_why(anna: Client, vacancy: Vacancy, regions: list) -> None:
+def test_option_in_use_is_not_deleted_and_says_why(
+    anna: Client, vacancy: Vacancy, regions: list
+) -> None:
     VacancyOption.objects.create(vacancy=vacancy, option=regions[0])
     response = post_options(anna, regions[0].filter, DELETE="on")
     assertContains(
         response,
-        "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or "
+        "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another "
+        "one, or "
         "rename it.",
     )
-    assert list(regions[0].filter.options.values_list("label", flat=True)) == ["Antwerp", "Ghent", "Leuven"]
+    assert list(regions[0].filter.options.values_list("label", flat=True)) == [
+        "Antwerp",
+        "Ghent",
+        "Leuven",
+    ]
 
 
 def test_new_options_go_last_and_get_values_of_their_own(anna: Client, regions: list) -> None:
@@ -77,11 +90,15 @@ def test_filter_is_switched_off_in_the_list(anna: Client) -> None:
     rows = [Filter.objects.get(keyword="regions"), *Filter.objects.exclude(keyword="regions")]
     data = {"form-TOTAL_FORMS": len(rows), "form-INITIAL_FORMS": len(rows), "_save": "Save"}
     data |= {
-        f"form-{n}-{name}": getattr(row, name) for n, row in enumerate(rows) for name in ("id", "position")
+        f"form-{n}-{name}": getattr(row, name)
+        for n, row in enumerate(rows)
+        for name in ("id", "position")
     }
     data |= {f"form-{n}-is_active": "on" for n in range(1, len(rows))}
     assert saved(anna.post("/admin/vacancies/filter/", data))
-    offered = [each["keyword"] for each in anna.get("/v1/filters").json()["data"] if each["id"] <= 100]
+    offered = [
+        each["keyword"] for each in anna.get("/v1/filters").json()["data"] if each["id"] <= 100
+    ]
     assert offered == ["types"]
 
 
@@ -89,7 +106,9 @@ def test_filter_is_switched_off_in_the_list(anna: Client) -> None:
 
 
 def make_in_place(client: Client, keyword: str, label: str) -> tuple[int, dict[str, Any]]:
-    response = client.post(f"/admin/vacancies/filter/{make_filter(keyword).pk}/option/", {"label": label})
+    response = client.post(
+        f"/admin/vacancies/filter/{make_filter(keyword).pk}/option/", {"label": label}
+    )
     return response.status_code, response.json()
 
 
@@ -117,7 +136,10 @@ def test_invalid_option_label_is_refused_with_a_message(anna: Client) -> None:
 
 def test_option_of_an_unknown_filter_is_not_found(anna: Client) -> None:
     for nothing in ("0", "9" * 30):
-        assert anna.post(f"/admin/vacancies/filter/{nothing}/option/", {"label": "Ghent"}).status_code == 404
+        assert (
+            anna.post(f"/admin/vacancies/filter/{nothing}/option/", {"label": "Ghent"}).status_code
+            == 404
+        )
     assert not FilterOption.objects.exists()
 
 
@@ -126,7 +148,10 @@ def test_option_of_an_unknown_filter_is_not_found(anna: Client) -> None:
 
 @pytest.mark.slow("opens and saves the form several times")
 def test_inactive_option_stays_on_its_vacancies_and_cannot_be_chosen(anna: Client) -> None:
-    off, on = make_option("regions", "Old name", is_active=False), make_option("regions", "New name")
+    off, on = (
+        make_option("regions", "Old name", is_active=False),
+        make_option("regions", "New name"),
+    )
     carrier, other = make_vacancy(options={"regions": ["Old name"]}), make_vacancy()
     offered = {
         vacancy.pk: [label for _, label in form.fields["regions"].choices]
@@ -140,7 +165,10 @@ def test_inactive_option_stays_on_its_vacancies_and_cannot_be_chosen(anna: Clien
     refused = anna.post(page(other), opened(anna, page(other)) | {"regions": [off.pk]})
     assert list(errors(refused)) == ["regions"]
     status, answer = make_in_place(anna, "regions", "old name")
-    assert (status, answer) == (400, {"error": "“Old name” is switched off. Choose another option."})
+    assert (status, answer) == (
+        400,
+        {"error": "“Old name” is switched off. Choose another option."},
+    )
     assert saved(anna.post(page(other), opened(anna, page(other)) | {"regions": [on.pk]}))
     # public filters still find it
     assert anna.get("/v1/vacancies?filter[regions]=old-name").json()["meta"]["total"] == 1
@@ -174,8 +202,15 @@ def test_option_in_use_is_not_deleted_from_its_list_or_page(anna: Client) -> Non
 
 def test_merge_asks_which_option_to_keep_and_reports_the_count(anna: Client) -> None:
     ghent, gent, other = (make_option("regions", label) for label in ("Ghent", "Gent", "Leuven"))
-    first, second = (make_vacancy(options={"regions": labels}) for labels in (["Gent"], ["Gent", "Leuven"]))
-    picked = {"action": "merge", "_selected_action": [ghent.pk, gent.pk], "select_across": "0", "index": "0"}
+    first, second = (
+        make_vacancy(options={"regions": labels}) for labels in (["Gent"], ["Gent", "Leuven"])
+    )
+    picked = {
+        "action": "merge",
+        "_selected_action": [ghent.pk, gent.pk],
+        "select_across": "0",
+        "index": "0",
+    }
 
     requested = anna.post(OPTIONS, picked)
 
@@ -196,15 +231,19 @@ def test_merge_replaces_options_in_what_refers_to_them(anna: Client) -> None:
     waiting = Approval.objects.create(
         vacancy=make_vacancy(), submitted_at=NOW, changes={"regions": [[gent.pk, "Gent"]]}
     )
-    content = {"regions": [[other.pk, "Leuven"], [gent.pk, "Gent"], [ghent.pk, "Ghent"]], "title": "Cook"}
+    content = {
+        "regions": [[other.pk, "Leuven"], [gent.pk, "Gent"], [ghent.pk, "Ghent"]],
+        "title": "Cook",
+    }
     template = VacancyTemplate.objects.create(name="Cook", content=content)
     queries = f"brand=3&option={gent.pk}&option={ghent.pk}", f"option={other.pk}&state=draft"
     views = [SavedView.objects.create(name=query, query=query) for query in queries]
 
     typed = Autosave.objects.create(
-        user=User.objects.create_user("ed"), saved_at=NOW,
+        user=User.objects.create_user("ed"),
+        saved_at=NOW,
         data={"title": ["Cook"], "regions": [str(gent.pk), str(other.pk), str(ghent.pk)]},
-    )  # fmt: skip
+    )
 
     options.merge_options(into=ghent, others=[gent])
 
@@ -212,7 +251,10 @@ def test_merge_replaces_options_in_what_refers_to_them(anna: Client) -> None:
         row.refresh_from_db()
     assert typed.data == {"title": ["Cook"], "regions": [str(ghent.pk), str(other.pk)]}
     assert waiting.changes == {"regions": [[ghent.pk, "Ghent"]]}
-    assert template.content == {"regions": [[other.pk, "Leuven"], [ghent.pk, "Ghent"]], "title": "Cook"}
+    assert template.content == {
+        "regions": [[other.pk, "Leuven"], [ghent.pk, "Ghent"]],
+        "title": "Cook",
+    }
     assert [view.query for view in views] == [f"brand=3&option={ghent.pk}", queries[1]]
 
 
@@ -224,7 +266,9 @@ def test_merge_of_all_matching_options_covers_all_pages(anna: Client) -> None:
     picked = {"action": "merge", "_selected_action": shown, "select_across": "1", "index": "0"}
     requested = anna.post(query, picked)
     assert len(requested.context["sections"][0].rows) == 60
-    hidden = re.findall(r'<input type="hidden" name="([\w-]+)" value="(\w*)"', requested.content.decode())
+    hidden = re.findall(
+        r'<input type="hidden" name="([\w-]+)" value="(\w*)"', requested.content.decode()
+    )
     again: dict[str, list[str]] = {}
     for name, value in hidden:
         again.setdefault(name, []).append(value)
@@ -253,7 +297,9 @@ def test_merge_needs_the_delete_permission() -> None:
 def test_restore_reports_a_merged_option(anna: Client) -> None:
     vacancy = make_vacancy(options={"regions": ["Gent", "Leuven"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
-    options.merge_options(into=make_option("regions", "Ghent"), others=[make_option("regions", "Gent")])
+    options.merge_options(
+        into=make_option("regions", "Ghent"), others=[make_option("regions", "Gent")]
+    )
     response = anna.post(f"{LIST}{vacancy.pk}/versions/{version.pk}/")
     assert "Not restored because they no longer exist: Gent." in messages_of(response)
     assert list(VacancyOption.objects.values_list("option__label", flat=True)) == ["Leuven"]

@@ -64,8 +64,9 @@ def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
     response = anna.get(f"{LIST}{vacancy.pk}/publish/")
 
     assert response.context["publish_blockers"] == [
-        "A vacancy needs a brand to be published.", "A vacancy needs a description to be published.",
-    ]  # fmt: skip
+        "A vacancy needs a brand to be published.",
+        "A vacancy needs a description to be published.",
+    ]
     assert {
         "the title is in capitals",
         "has no options, so no filter finds it",
@@ -84,7 +85,9 @@ def changes(client: Client, vacancy: Vacancy) -> tuple[bool, dict[str, str]]:
     return context["was_public"], {each.name: str(each.marked) for each in context["changes"]}
 
 
-def test_publish_page_compares_with_the_last_public_version(anna: Client, time_machine: Any) -> None:
+def test_publish_page_compares_with_the_last_public_version(
+    anna: Client, time_machine: Any
+) -> None:
     time_machine.move_to(NOW, tick=False)
     author = User.objects.get(username="anna")
     vacancy = make_vacancy(title="Nurse", description="<p>Care</p>", **STATES["draft"])
@@ -102,7 +105,10 @@ def test_publish_page_compares_with_the_last_public_version(anna: Client, time_m
     assert changes(anna, vacancy) == (True, {})
     Vacancy.objects.update(title="Head nurse")
     record(vacancy, Change.CHANGED, author=author, at=NOW + 4 * DAY)
-    assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Head nurse</ins></div>"})
+    assert changes(anna, vacancy) == (
+        True,
+        {"title": "<div><del>Nurse</del> <ins>Head nurse</ins></div>"},
+    )
 
 
 def test_publish_page_compares_with_an_imported_public_version(anna: Client, at: datetime) -> None:
@@ -110,7 +116,10 @@ def test_publish_page_compares_with_an_imported_public_version(anna: Client, at:
     later = {"publish_from_0": "2026-04-01", "title": "Cook"}
     assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | later))
 
-    assert changes(anna, vacancy) == (True, {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"})
+    assert changes(anna, vacancy) == (
+        True,
+        {"title": "<div><del>Nurse</del> <ins>Cook</ins></div>"},
+    )
 
 
 def test_schedule_and_extend_set_the_date(anna: Client, at: datetime) -> None:
@@ -143,8 +152,12 @@ def test_changelist_action_asks_once_for_the_date_and_reports_each_refusal(anna,
 
     requested = ask(anna, "extend", rows)
 
-    text = "The closing date 11 Mar 2026, 09:30 becomes 25 Mar 2026 (2 weeks) or 8 Apr 2026 (4 weeks)."
-    assert [(row.name, row.notes) for section in requested.context["sections"] for row in section.rows] == [
+    text = (
+        "The closing date 11 Mar 2026, 09:30 becomes 25 Mar 2026 (2 weeks) or 8 Apr 2026 (4 weeks)."
+    )
+    assert [
+        (row.name, row.notes) for section in requested.context["sections"] for row in section.rows
+    ] == [
         *((f"Row {n}", [text]) for n in range(3)),
         ("Endless", ["It has no closing date."]),
     ]
@@ -182,8 +195,12 @@ def test_publishing_is_not_offered_while_the_user_has_unsaved_changes(anna, at):
 
 
 def test_publish_page_shows_texts_with_their_formatting(anna, at):
-    vacancy = make_vacancy(status="draft", publish_from=None, description="<p>We <strong>care</strong></p>")
-    assertContains(anna.get(f"{LIST}{vacancy.pk}/publish/"), "<dd><p>We <strong>care</strong></p></dd>")
+    vacancy = make_vacancy(
+        status="draft", publish_from=None, description="<p>We <strong>care</strong></p>"
+    )
+    assertContains(
+        anna.get(f"{LIST}{vacancy.pk}/publish/"), "<dd><p>We <strong>care</strong></p></dd>"
+    )
 
 
 def test_action_names_ten_refusals_and_counts_the_rest(anna: Client) -> None:
@@ -204,5 +221,8 @@ def test_number_of_vacancies_and_of_duplicates_is_limited(anna: Client, monkeypa
     copies = Vacancy.objects.filter(status="draft").order_by("pk").values_list("title", flat=True)
     assert list(copies) == ["Copy of Row 0", "Copy of Row 1"]
     monkeypatch.setattr(bulk_publication, "MAX_SELECTED", 2)
-    assert run(anna, "unpublish", rows)[-1] == "Nothing was changed. Choose at most 2 vacancies at a time."
+    assert (
+        run(anna, "unpublish", rows)[-1]
+        == "Nothing was changed. Choose at most 2 vacancies at a time."
+    )
     assert {row.state for row in Vacancy.objects.exclude(status="draft")} == {State.PUBLISHED}

@@ -130,12 +130,16 @@ def test_box_needs_its_permissions_and_the_brand(vacancy, colleague, brand):
     assert ("zyxclient" in shown, "Save internal data" in shown) == (True, False)
     found = [client.get(box(vacancy)).status_code for client in (viewer, reader, stranger)]
     assert found == [403, 200, 404]
-    posted = [client.post(box(vacancy), sent()).status_code for client in (viewer, reader, stranger)]
+    posted = [
+        client.post(box(vacancy), sent()).status_code for client in (viewer, reader, stranger)
+    ]
     assert posted == [403, 403, 404]
 
 
 def test_duplicate_has_the_client_only(vacancy, at):
-    Requisition.objects.create(vacancy=vacancy, client="Zyx", note="Secret", positions=9, filled_at=at)
+    Requisition.objects.create(
+        vacancy=vacancy, client="Zyx", note="Secret", positions=9, filled_at=at
+    )
     copy = publication.duplicate(vacancy=vacancy, at=at)
     row = Requisition.objects.get(vacancy=copy)
     assert (row.client, row.note, row.positions, row.filled_at) == ("Zyx", "", 1, None)

@@ -32,9 +32,12 @@ def test_review_shows_what_saving_would_change_and_saves_nothing(anna: Client) -
     vacancy = make_vacancy(title="Nurse", description="<p>We care</p>")
     before, row = read_content(vacancy), Vacancy.objects.values().get()
     change = {
-        "title": "Cook", "description": "<p>We cook<script>x</script></p>", "regions": [ghent.pk],
-        "attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://acme.test/a.pdf",
-    }  # fmt: skip
+        "title": "Cook",
+        "description": "<p>We cook<script>x</script></p>",
+        "regions": [ghent.pk],
+        "attachments-TOTAL_FORMS": "1",
+        "attachments-0-url": "https://acme.test/a.pdf",
+    }
 
     response = reviewed(anna, vacancy, change)
 
@@ -54,7 +57,9 @@ def test_review_shows_what_saving_would_change_and_saves_nothing(anna: Client) -
 def test_review_neither_stores_nor_deletes_files(anna: Client, settings: Any) -> None:
     folder = Path(settings.MEDIA_ROOT)
     vacancy = make_vacancy()
-    assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"image": picture("a.png", "PNG")}))
+    assert saved(
+        anna.post(page(vacancy), opened(anna, page(vacancy)) | {"image": picture("a.png", "PNG")})
+    )
     (folder / "a.pdf").write_bytes(b"somebody else's")
     (folder / "attachments").mkdir()
     (folder / "attachments" / "a.pdf").write_bytes(b"another")

@@ -37,10 +37,16 @@ def test_view_keeps_filters_order_and_columns(anna: Client) -> None:
     draft = make_vacancy(status="draft", location="Ghent")
     make_vacancy()
 
-    view = save_view(anna, query="state=draft&o=-state&p=7&view=3&edit=1&q=", shown="state location")
+    view = save_view(
+        anna, query="state=draft&o=-state&p=7&view=3&edit=1&q=", shown="state location"
+    )
 
     assert view.query == "o=-state&state=draft"
-    assert (view.columns, view.is_shared, view.owner.get_username()) == (["state", "location"], False, "anna")
+    assert (view.columns, view.is_shared, view.owner.get_username()) == (
+        ["state", "location"],
+        False,
+        "anna",
+    )
     opened = anna.get(f"{LIST}?view={view.pk}")
     assert parameters(opened) == {"o": ["-state"], "state": ["draft"], "view": [str(view.pk)]}
     page = anna.get(opened["Location"])
@@ -166,10 +172,12 @@ def test_view_that_is_unknown_or_has_invalid_filters_gives_a_message(anna: Clien
     text = "The filters of the view “Old” are no longer valid. All vacancies are shown."
     unknown = "This view no longer exists, or is not shared."
     for query, expected in (
-        *((f"{each}&view={view.pk}", text)
-          for each in ("title__regex=(", "publish_until__year=99999", "brand=x", "nonsense=1")),
+        *(
+            (f"{each}&view={view.pk}", text)
+            for each in ("title__regex=(", "publish_until__year=99999", "brand=x", "nonsense=1")
+        ),
         *((f"view={each}", unknown) for each in ("", "0", "abc", "9" * 20, "1%00", "-1")),
-    ):  # fmt: skip
+    ):
         SavedView.objects.update(query=query.partition("&")[0])
         response = anna.get(f"{LIST}?{query}", follow=True)
         assert (response.status_code, messages_of(response)) == (200, [expected]), query

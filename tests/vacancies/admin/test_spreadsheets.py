@@ -28,25 +28,58 @@ from vacancies.models import Change, Place, Vacancy, Version
 pytestmark = pytest.mark.django_db
 IMPORT = f"{LIST}import/"
 TITLES = [
-    "ID", "Title", "Status", "Brand", "Location", "Regions", "Lead recruiter (contact)", "Publish from",
-    "Closing date", "Audience", "Featured", "Continuously open", "Internal title", "Application URL",
-    "Image URL", "Video",
-]  # fmt: skip
+    "ID",
+    "Title",
+    "Status",
+    "Brand",
+    "Location",
+    "Regions",
+    "Lead recruiter (contact)",
+    "Publish from",
+    "Closing date",
+    "Audience",
+    "Featured",
+    "Continuously open",
+    "Internal title",
+    "Application URL",
+    "Image URL",
+    "Video",
+]
 FACTS = [
-    "Reference", "Language of the texts", "Work place", "Places", "Countries for remote work", "Pay from",
-    "Pay to", "Currency", "Pay period", "Pay note", "Show pay",
-]  # fmt: skip
+    "Reference",
+    "Language of the texts",
+    "Work place",
+    "Places",
+    "Countries for remote work",
+    "Pay from",
+    "Pay to",
+    "Currency",
+    "Pay period",
+    "Pay note",
+    "Show pay",
+]
 OTHERS = COLUMNS[COLUMNS.index("is_pay_public") + 1 : -1]  # in the order of the model
-TITLES += [*FACTS, *(capfirst(Vacancy._meta.get_field(name).verbose_name) for name in OTHERS), "Last change"]
+TITLES += [
+    *FACTS,
+    *(capfirst(Vacancy._meta.get_field(name).verbose_name) for name in OTHERS),
+    "Last change",
+]
 
 
 PLACES = (
-    {"street": "Kaai 1", "postal_code": "9000", "locality": "Ghent", "country": "BE", "latitude": 51,
-     "longitude": 3.5, "position": 0},
+    {
+        "street": "Kaai 1",
+        "postal_code": "9000",
+        "locality": "Ghent",
+        "country": "BE",
+        "latitude": 51,
+        "longitude": 3.5,
+        "position": 0,
+    },
     {"locality": "Antwerp", "country": "BE", "position": 1},
     {"kind": "applicant", "country": "NL", "position": 1},
     {"kind": "applicant", "country": "BE", "position": 0},
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -129,12 +162,36 @@ def test_export_has_the_fields_of_the_form(anna, nurse):
     heading, row = exported(anna)
     assert heading == TITLES
     assert row == [
-        str(nurse.pk), "Nurse", "Published", "Mine", "Ghent", 'Antwerp; "East; West"', "An Peeters",
-        "2026-01-05 08:00:00", "2026-04-30", "Public sites", "no", "no", "", "", "", "",
-        "HW-1", "nl", "Hybrid", "Kaai 1 | 9000 | Ghent |  | BE; Antwerp | BE", "BE; NL", "3100", "4250.5",
-        "EUR", "per month", "Gross", "no",
-        *(nurse.description if name == "description" else "" for name in OTHERS), "2026-03-02 08:30:15",
-    ]  # fmt: skip
+        str(nurse.pk),
+        "Nurse",
+        "Published",
+        "Mine",
+        "Ghent",
+        'Antwerp; "East; West"',
+        "An Peeters",
+        "2026-01-05 08:00:00",
+        "2026-04-30",
+        "Public sites",
+        "no",
+        "no",
+        "",
+        "",
+        "",
+        "",
+        "HW-1",
+        "nl",
+        "Hybrid",
+        "Kaai 1 | 9000 | Ghent |  | BE; Antwerp | BE",
+        "BE; NL",
+        "3100",
+        "4250.5",
+        "EUR",
+        "per month",
+        "Gross",
+        "no",
+        *(nurse.description if name == "description" else "" for name in OTHERS),
+        "2026-03-02 08:30:15",
+    ]
 
     heading, row = exported(anna, "xlsx")  # with dates and numbers
     assert heading == TITLES
@@ -155,7 +212,9 @@ def test_export_has_what_the_list_shows(anna, nurse, monkeypatch):
     assert [row[1] for row in exported(anna, query="?q=nurse&o=1")] == ["Title", "Nurse"]
     ticked = anna.post(LIST, {"action": "export_csv", "_selected_action": [nurse.pk]})
     assert [row[1] for row in rows_of(ticked)] == ["Title", "Nurse"]
-    assert anna.get(f"{LIST}export-csv/?brand__id__exact=x&search_text__regex=.*").status_code == 400
+    assert (
+        anna.get(f"{LIST}export-csv/?brand__id__exact=x&search_text__regex=.*").status_code == 400
+    )
     monkeypatch.setattr(pages, "XLSX_MAX", 0)
     refusal = "An XLSX file has at most 0 vacancies. Export as CSV, or use the filters."
     assert messages_of(anna.get(f"{LIST}export-xlsx/"))[-1] == refusal
@@ -211,7 +270,15 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
     make_option("regions", "Leuven")
     make_recruiter("Jan")
     row = [nurse.pk, "Night nurse", "leuven; Antwerp", "jan", "2026-06-30", "Internal only", "yes"]
-    names = ["ID", "Title", "Regions", "Lead recruiter (contact)", "Closing date", "Audience", "Featured"]
+    names = [
+        "ID",
+        "Title",
+        "Regions",
+        "Lead recruiter (contact)",
+        "Closing date",
+        "Audience",
+        "Featured",
+    ]
 
     shown = upload(anna, csv_file(names, row))
 
@@ -244,7 +311,10 @@ def test_changes_are_shown_and_then_imported(anna, nurse):
 @pytest.mark.slow("opens several pages of the admin")
 def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
     names = ["Title", "Brand", "Lead recruiter (contact)", "Description", "Closing date", "Profile"]
-    rows = [[f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01", ""] for n in range(3)]
+    rows = [
+        [f"Nurse {n}", "acme", "Jan", "First line\nsecond\n\nA & B", "2199-05-01", ""]
+        for n in range(3)
+    ]
     rows[1][-1] = "Wir suchen eine Pflegekraft, die gern im Team arbeitet."
 
     shown = upload(anna, csv_file(names, *rows))
@@ -256,7 +326,9 @@ def test_rows_without_an_id_become_drafts(anna, brand, recruiter):
     assert not Vacancy.objects.exists()
     assert texts(confirm(anna, shown)) == ["3 vacancies were created."]
 
-    assert Vacancy.objects.filter(status="draft", brand=brand, head_recruiter=recruiter).count() == 3
+    assert (
+        Vacancy.objects.filter(status="draft", brand=brand, head_recruiter=recruiter).count() == 3
+    )
     assert sorted(Vacancy.objects.values_list("language", flat=True)) == ["", "", "de"]
     assert Vacancy.objects.first().description == "<p>First line<br>second</p><p>A &amp; B</p>"
     assert set(Version.objects.values_list("change", flat=True)) == {"created"}
@@ -267,16 +339,23 @@ def test_an_import_can_be_undone(anna, nurse, brand, at):
     baker = make_vacancy(title="Baker", brand=brand, options={"regions": ["Antwerp"]})
     before = [row[:-1] for row in exported(anna)]  # without the time of the change
     names = ["id", "title", "status", "brand", "regions", "publish_until"]
-    shown = upload(anna, csv_file(
-        names, [nurse.pk, "Night nurse", "Published", "Acme", "Antwerp", "2199-05-01"],
-        [baker.pk, "Cook", "Unpublished", "Acme", "", ""], ["", "Driver", "Draft", "Acme", "", ""],
-    ))  # fmt: skip
+    shown = upload(
+        anna,
+        csv_file(
+            names,
+            [nurse.pk, "Night nurse", "Published", "Acme", "Antwerp", "2199-05-01"],
+            [baker.pk, "Cook", "Unpublished", "Acme", "", ""],
+            ["", "Driver", "Draft", "Acme", "", ""],
+        ),
+    )
 
     [message] = messages_of(confirm(anna, shown))
 
     assert message.startswith("1 vacancy was created. 2 vacancies were changed. <button")
     url = re.search('formaction="(.*?)"', message)[1]
-    Vacancy.objects.filter(title="Cook").update(title="Head cook", updated_at=at + timedelta(minutes=1))
+    Vacancy.objects.filter(title="Cook").update(
+        title="Head cook", updated_at=at + timedelta(minutes=1)
+    )
     undone = messages_of(anna.post(url))[1:]
     assert undone == [
         "Undone for 3 vacancies.",
@@ -309,8 +388,14 @@ def test_files_of_many_programs_are_read(anna, nurse):
     text = f"sep=|\r\nID|Title|Closing date\r\n{nurse.pk}|Zoë|30/06/2026\r\n"
     names, bom = ["ID", "Title", "Closing date"], {"encoding": "utf-8-sig"}
     for title, file in (
-        ("Nurse, night", csv_file(names, [nurse.pk, "Nurse, night", "30/06/2026"], delimiter=";", **bom)),
-        ("Cook, day", csv_file(names, [nurse.pk, "Cook, day", "30/06/2026"], delimiter="\t", **bom)),
+        (
+            "Nurse, night",
+            csv_file(names, [nurse.pk, "Nurse, night", "30/06/2026"], delimiter=";", **bom),
+        ),
+        (
+            "Cook, day",
+            csv_file(names, [nurse.pk, "Cook, day", "30/06/2026"], delimiter="\t", **bom),
+        ),
         ("Zoë", SimpleUploadedFile("x.csv", text.encode("utf-16"))),
         ("Excel", xlsx_file(names, [nurse.pk, "Excel", datetime(2026, 6, 30)])),
     ):
@@ -342,33 +427,51 @@ def test_columns_that_are_unknown_are_ignored_and_named(anna, nurse):
 @pytest.mark.slow("opens several pages of the admin")
 def test_places_keep_their_coordinates(anna, nurse):
     text = "Kaai 1 | 9000 | Ghent | | be; Kaai 2|9000|Ghent||Belgium\nDoel | België; Gand | BE"
-    shown = upload(anna, csv_file(["ID", "Places", "remote_countries"], [nurse.pk, text, "Frankrijk; be"]))
+    shown = upload(
+        anna, csv_file(["ID", "Places", "remote_countries"], [nurse.pk, text, "Frankrijk; be"])
+    )
     confirm(anna, shown)
 
     gent = (Decimal("51.05"), Decimal("3.717"))
-    found = Place.objects.filter(kind="site").values_list("street", "locality", "latitude", "longitude")
+    found = Place.objects.filter(kind="site").values_list(
+        "street", "locality", "latitude", "longitude"
+    )
     assert list(found) == [
         ("Kaai 1", "Ghent", Decimal(51), Decimal("3.5")),  # as it was
-        ("Kaai 2", "Ghent", *gent), ("", "Doel", None, None), ("", "Gand", *gent),
-    ]  # fmt: skip
-    assert list(Place.objects.filter(kind="applicant").values_list("country", flat=True)) == ["FR", "BE"]
+        ("Kaai 2", "Ghent", *gent),
+        ("", "Doel", None, None),
+        ("", "Gand", *gent),
+    ]
+    assert list(Place.objects.filter(kind="applicant").values_list("country", flat=True)) == [
+        "FR",
+        "BE",
+    ]
     confirm(anna, upload(anna, csv_file(["ID", "Places"], [nurse.pk, ""])))
     assert not Place.objects.filter(kind="site").exists()
 
 
 def test_amounts_are_read_in_each_notation():
     values = {
-        "3.100,50": "3100.50", "3,100.50": "3100.50", "3 100": "3100", "3\u202f100,5": "3100.5",
-        "2'500": "2500", "1.234.567": "1234567", "3100,5": "3100.5", "12.50": "12.50", "0,99": "0.99",
+        "3.100,50": "3100.50",
+        "3,100.50": "3100.50",
+        "3 100": "3100",
+        "3\u202f100,5": "3100.5",
+        "2'500": "2500",
+        "1.234.567": "1234567",
+        "3100,5": "3100.5",
+        "12.50": "12.50",
+        "0,99": "0.99",
         "-5": "-5",
-    }  # fmt: skip
+    }
     assert {text: _amount(text) for text in values} == values
     for text, message in (
         ("3.100", "“3.100” can be 3100 or 3.1. Write it without a separator: 3100."),
         ("3,100", "“3,100” can be 3100 or 3.1. Write it without a separator: 3100."),
-        *((text, f"“{text}” is not a number. Write it as 2500 or 2500.50.")
-          for text in ("€ 2500", "a", "1,2,3", "3.1000", "1.234.567.89", "12 34", "1e3", "١")),
-    ):  # fmt: skip
+        *(
+            (text, f"“{text}” is not a number. Write it as 2500 or 2500.50.")
+            for text in ("€ 2500", "a", "1,2,3", "3.1000", "1.234.567.89", "12 34", "1e3", "١")
+        ),
+    ):
         with pytest.raises(CellError) as refused:
             _amount(text)
         assert str(refused.value) == message
@@ -389,14 +492,18 @@ def test_wrong_places_are_errors():
 
 LONG = "“%s” has %d characters; at most %d are allowed."
 SHAPE = (
-    "is not a place. Write a city and a country, such as Antwerp | BE, or street | postal code | city | "
+    "is not a place. Write a city and a country, such as Antwerp | BE, or street | postal code | "
+    "city | "
     "region | country."
 )
 WRONG = (
     ("Reference", "x" * 101, "Ensure this value has at most 100 characters (it has 101)."),
     ("Reference", "HW-1", "Another vacancy of this brand has this reference."),
-    ("Language of the texts", "Dutsch",
-     "“Dutsch” is not a language. Write its code, such as nl, or its name."),
+    (
+        "Language of the texts",
+        "Dutsch",
+        "“Dutsch” is not a language. Write its code, such as nl, or its name.",
+    ),
     ("Work place", "home", "Allowed: On site, Hybrid, Remote."),
     ("Places", "Ghent", f"“Ghent” {SHAPE}"),
     ("Places", "Ghent | BE | 9000", f"“Ghent | BE | 9000” {SHAPE}"),
@@ -404,19 +511,34 @@ WRONG = (
     ("Places", "Ghent | XX", "“XX” is not a country. Write its code, such as BE, or its name."),
     ("Places", f"{'x' * 101} | BE", LONG % ("x" * 101, 101, 100)),
     ("Places", "Ghent | BE;" * 11, "At most 10 places are allowed. These are 11."),
-    ("Countries for remote work", "XX", "“XX” is not a country. Write its code, such as BE, or its name."),
-    ("Countries for remote work", "BE;NL;FR;DE;LU;ES;IT;PT;PL;SE;FI",
-     "Choose at most 10 countries: these are 11."),
+    (
+        "Countries for remote work",
+        "XX",
+        "“XX” is not a country. Write its code, such as BE, or its name.",
+    ),
+    (
+        "Countries for remote work",
+        "BE;NL;FR;DE;LU;ES;IT;PT;PL;SE;FI",
+        "Choose at most 10 countries: these are 11.",
+    ),
     ("Pay from", "3.000", "“3.000” can be 3000 or 3. Write it without a separator: 3000."),
     ("Pay from", "-1", "Ensure this value is greater than or equal to 0."),
-    ("Pay to", "12345678901", "Ensure that there are no more than 10 digits before the decimal point."),
+    (
+        "Pay to",
+        "12345678901",
+        "Ensure that there are no more than 10 digits before the decimal point.",
+    ),
     ("Pay to", "3000", "The highest pay is below the lowest."),
     ("Currency", "EURO", "“EURO” is not the code of a currency, such as EUR."),
-    ("Pay from", "", "Pay needs an amount, a currency and a period. Without an amount, leave all empty."),
+    (
+        "Pay from",
+        "",
+        "Pay needs an amount, a currency and a period. Without an amount, leave all empty.",
+    ),
     ("Pay period", "fortnight", "Allowed: per hour, per day, per week, per month, per year."),
     ("Pay note", "x" * 301, "Ensure this value has at most 300 characters (it has 301)."),
     ("Show pay", "maybe", "Allowed: yes, no."),
-)  # fmt: skip
+)
 
 
 @pytest.mark.slow("fills in a form for each wrong value")
@@ -424,7 +546,10 @@ def test_wrong_facts_are_errors_of_their_cell(anna, nurse):
     values = {"Title": "A", "Brand": "Mine", "Pay from": "3100", "Pay to": "", "Currency": "EUR"}
     values |= {"Pay period": "per month"}
     columns = [*values, *(name for name in FACTS if name not in values)]
-    rows = [[(values | {name: text}).get(each, "") for each in columns] for name, text, _message in WRONG]
+    rows = [
+        [(values | {name: text}).get(each, "") for each in columns]
+        for name, text, _message in WRONG
+    ]
 
     found = errors(upload(anna, csv_file(columns, *rows)))
 
@@ -443,9 +568,16 @@ def test_wrong_facts_are_errors_of_their_cell(anna, nurse):
 def test_errors_name_row_column_text_and_what_is_allowed(anna, nurse):
     make_option("regions", "Leuven")
     names = [
-        "ID", "Title", "Regions", "Brand", "Lead recruiter (contact)", "Closing date", "Audience",
-        "Featured", "Status",
-    ]  # fmt: skip
+        "ID",
+        "Title",
+        "Regions",
+        "Brand",
+        "Lead recruiter (contact)",
+        "Closing date",
+        "Audience",
+        "Featured",
+        "Status",
+    ]
     wrong = [nurse.pk, "", "Paris", "Nobody's", "Nobody", "03/04/2026", "All", "maybe", "Live"]
     others = (["x", "A"], [nurse.pk, "B"], [nurse.pk + 100, "C"])
     shown = upload(anna, csv_file(names, wrong, *others))
@@ -453,13 +585,21 @@ def test_errors_name_row_column_text_and_what_is_allowed(anna, nurse):
     assert shown.status_code == 400
     assert shown.context["plan"] == ""
     text = shown.content.decode()
-    assert text.index('type="file"') < text.index("“Paris” is not one of")  # not below thousands of lines
+    # Not below thousands of lines.
+    assert text.index('type="file"') < text.index("“Paris” is not one of")
     found = errors(shown)
     assert [each[:3] for each in found] == [
-        (2, "Regions", "Paris"), (2, "Brand", "Nobody's"), (2, "Lead recruiter (contact)", "Nobody"),
-        (2, "Closing date", "03/04/2026"), (2, "Audience", "All"), (2, "Featured", "maybe"),
-        (2, "Status", "Live"), (3, "ID", "x"), (4, "ID", str(nurse.pk)), (5, "ID", str(nurse.pk + 100)),
-    ]  # fmt: skip
+        (2, "Regions", "Paris"),
+        (2, "Brand", "Nobody's"),
+        (2, "Lead recruiter (contact)", "Nobody"),
+        (2, "Closing date", "03/04/2026"),
+        (2, "Audience", "All"),
+        (2, "Featured", "maybe"),
+        (2, "Status", "Live"),
+        (3, "ID", "x"),
+        (4, "ID", str(nurse.pk)),
+        (5, "ID", str(nurse.pk + 100)),
+    ]
     texts = [each[3] for each in found]
     assert texts[0] == "“Paris” is not one of: Antwerp, East; West, Leuven."
     assert texts[1] == "Allowed: Mine."
@@ -481,7 +621,8 @@ def test_rows_follow_the_rules_of_the_form(anna, nurse):
     assert "300" in found[0][3]
 
     found = errors(upload(anna, csv_file(["Title", "Status"], ["Baker", "Published"])))
-    assert {each[1] for each in found} == {"Lead recruiter (contact)", "Description"}  # not the brand
+    # Not the brand.
+    assert {each[1] for each in found} == {"Lead recruiter (contact)", "Description"}
 
     Vacancy.objects.update(publish_until=datetime(2026, 2, 1, tzinfo=UTC))
     names = ["ID", "Status", "Closing date"]
@@ -499,7 +640,9 @@ def test_rows_follow_the_rules_of_the_form(anna, nurse):
 def test_other_brands_are_not_found(colleague, nurse):
     secret = make_vacancy(title="Secret", brand=make_brand("Theirs"))
     shown = upload(colleague, csv_file(["ID", "Title"], [secret.pk, "Mine now"], [10**9, "None"]))
-    assert {each[3] for each in errors(shown)} == {"No vacancy with this ID is among those of your brands."}
+    assert {each[3] for each in errors(shown)} == {
+        "No vacancy with this ID is among those of your brands."
+    }
     assert "Secret" not in shown.content.decode()
 
     rows = [["ID", "Title", "Brand"], ["", "New", "Theirs"], [nurse.pk, "", "Theirs"]]
@@ -509,9 +652,14 @@ def test_other_brands_are_not_found(colleague, nurse):
 
 
 def test_import_needs_the_permission_of_each_row(nurse):
-    adds, changes = staff("adds", *VIEWER, "add_vacancy"), staff("changes", *VIEWER, "change_vacancy")
+    adds, changes = (
+        staff("adds", *VIEWER, "add_vacancy"),
+        staff("changes", *VIEWER, "change_vacancy"),
+    )
     shown = upload(adds, csv_file(["ID", "Title"], [nurse.pk, "Changed"]))
-    assert [each[3] for each in errors(shown)] == ["You do not have permission to change this vacancy."]
+    assert [each[3] for each in errors(shown)] == [
+        "You do not have permission to change this vacancy."
+    ]
     shown = upload(changes, csv_file(["ID", "Title"], ["", "New"]))
     assert [each[1] for each in errors(shown)] == ["ID"]
 
@@ -581,11 +729,16 @@ def test_what_is_not_a_value_is_an_error_of_its_cell(anna, nurse):
 
 def test_entities_are_converted_with_a_note(anna, nurse):
     make_option("regions", "R&D")
-    shown = upload(anna, csv_file(["id", "title", "regions"], [nurse.pk, "R&amp;D manager", "R&amp;D"]))
+    shown = upload(
+        anna, csv_file(["id", "title", "regions"], [nurse.pk, "R&amp;D manager", "R&amp;D"])
+    )
     assert shown.context["changed"][0].notes == [
         "HTML entities were converted: “R&amp;D manager” became “R&D manager”.",
         "HTML entities were converted: “R&amp;D” became “R&D”.",
     ]
     confirm(anna, shown)
     nurse.refresh_from_db()
-    assert (nurse.title, [str(option) for option in nurse.options.all()]) == ("R&D manager", ["R&D"])
+    assert (nurse.title, [str(option) for option in nurse.options.all()]) == (
+        "R&D manager",
+        ["R&D"],
+    )

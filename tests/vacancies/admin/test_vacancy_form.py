@@ -35,7 +35,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
 
 def test_vacancy_is_created_and_published_in_one_post(anna, brand, recruiter):
-    values = {"title": "Nurse", "description": "<p>Care</p>", "status": "published", "audience": "public"}
+    values = {
+        "title": "Nurse",
+        "description": "<p>Care</p>",
+        "status": "published",
+        "audience": "public",
+    }
     form = NO_ROWS | values | {"brand": brand.pk, "head_recruiter": recruiter.pk}
     before = timezone.now().replace(microsecond=0)
 
@@ -57,7 +62,10 @@ def test_draft_needs_only_a_title(who: str) -> None:
         assert saved(client.post(ADD, opened(client, ADD) | {"title": "Nurse"}))
         nurse = Vacancy.objects.latest("pk")
         has_choice = (who, name) == ("editor", "Rival")
-        assert (nurse.status, nurse.brand and nurse.brand.name) == ("draft", None if has_choice else "Acme")
+        assert (nurse.status, nurse.brand and nurse.brand.name) == (
+            "draft",
+            None if has_choice else "Acme",
+        )
 
 
 def test_brand_that_a_recruiter_used_last_is_preselected(colleague: Client) -> None:
@@ -90,7 +98,9 @@ def test_table_becomes_a_list_with_a_warning(anna: Client, vacancy: Vacancy) -> 
     assert str(TABLE_NOTE) not in messages_of(response)
 
 
-def test_form_posted_back_unchanged_changes_nothing(anna: Client, vacancy: Vacancy, regions: list) -> None:
+def test_form_posted_back_unchanged_changes_nothing(
+    anna: Client, vacancy: Vacancy, regions: list
+) -> None:
     VacancyOption.objects.create(vacancy=vacancy, option=regions[1], position=0)
     VacancyRecruiter.objects.create(vacancy=vacancy, recruiter=vacancy.head_recruiter, position=3)
     Attachment.objects.create(vacancy=vacancy, name="a.pdf", url="https://acme.test/a.pdf")
@@ -110,14 +120,21 @@ def test_options_keep_the_order_of_picking(anna: Client, vacancy: Vacancy, regio
     for picked in ([leuven, antwerp, ghent], [ghent, leuven], [leuven, ghent]):
         form = opened(anna, page(vacancy)) | {"regions": [option.pk for option in picked]}
         assert saved(anna.post(page(vacancy), form))
-        assert list(vacancy.choices.order_by("position").values_list("option", flat=True)) == form["regions"]
+        assert (
+            list(vacancy.choices.order_by("position").values_list("option", flat=True))
+            == form["regions"]
+        )
         assert opened(anna, page(vacancy))["regions"] == [str(option.pk) for option in picked]
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_vacancy_has_at_most_one_job_category(anna: Client, vacancy: Vacancy, regions: list) -> None:
+def test_vacancy_has_at_most_one_job_category(
+    anna: Client, vacancy: Vacancy, regions: list
+) -> None:
     for option in (make_option("functiongroup", label) for label in ("Care", "ICT")):
-        assert saved(anna.post(page(vacancy), opened(anna, page(vacancy)) | {"functiongroup": option.pk}))
+        assert saved(
+            anna.post(page(vacancy), opened(anna, page(vacancy)) | {"functiongroup": option.pk})
+        )
         assert [choice.option for choice in vacancy.choices.all()] == [option]
     response = anna.post(page(vacancy), opened(anna, page(vacancy)) | {"types": [regions[0].pk]})
     assert list(errors(response)) == ["types"]  # an option of another filter
@@ -150,9 +167,11 @@ def test_refused_publication_shows_the_error_at_the_field(anna: Client, vacancy:
         ({"head_recruiter": ""}, "A vacancy needs a lead recruiter to be published."),
         ({"last_day": "2021-01-01"}, passed),
         ({"last_day": "9999-12-31"}, "Leave this empty if the vacancy has no closing date."),
-        ({"last_day": "2198-01-01", "publish_from_0": "2198-01-02"},
-         "The closing date is before the publication date."),
-    ):  # fmt: skip
+        (
+            {"last_day": "2198-01-01", "publish_from_0": "2198-01-02"},
+            "The closing date is before the publication date.",
+        ),
+    ):
         assert errors(anna.post(page(vacancy), form | change)) == {next(iter(change)): [refusal]}
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.updated_at) == ("Nurse", LONG_AGO)
@@ -178,7 +197,8 @@ def test_view_on_site_is_offered_for_public_vacancies_only(anna: Client, vacancy
 def test_image_of_a_vacancy_can_be_cropped(anna: Client, vacancy: Vacancy) -> None:
     small = "“a.png” has 299 × 600 pixels: its shorter side needs at least 300."
     narrow = (
-        "“a.png” has 1201 × 400 pixels: its longer side may have at most three times as many as its "
+        "“a.png” has 1201 × 400 pixels: its longer side may have at most three times as many as "
+        "its "
         "shorter side."
     )
     form = opened(anna, page(vacancy))
@@ -193,7 +213,9 @@ def test_image_of_a_vacancy_can_be_cropped(anna: Client, vacancy: Vacancy) -> No
 
 
 @pytest.mark.slow("many pages")
-def test_brand_is_on_the_first_tab_and_changes_until_the_draft_has_applications(at: datetime) -> None:
+def test_brand_is_on_the_first_tab_and_changes_until_the_draft_has_applications(
+    at: datetime,
+) -> None:
     own, other = make_brand("Acme"), make_brand("Rival")
     client = staff("bea", "view_vacancy", "change_vacancy", brands=[own, other])
     vacancy = make_vacancy(brand=own, status="draft", publish_from=None)

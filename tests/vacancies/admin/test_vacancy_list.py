@@ -71,7 +71,9 @@ def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_
     anna.get(LIST)
     with django_assert_max_num_queries(12):
         response = anna.get(f"{LIST}?q=zebra")
-    assert [row.pk for row in response.context["cl"].result_list] == [row.pk for row in reversed(found)]
+    assert [row.pk for row in response.context["cl"].result_list] == [
+        row.pk for row in reversed(found)
+    ]
     assert response.context["cl"].result_count == 3
     assert listed(anna, f"{LIST}?q={found[1].pk}") >= {found[1].pk}
     assert listed(anna, f"{LIST}?q=qqqq") == set()
@@ -81,7 +83,9 @@ def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_
 def test_search_lists_forms_and_the_best_hit_first(anna: Client, monkeypatch: Any) -> None:
     for title in ("Hoofdverpleegkundige", "Verpleegkundige", "Verpleegkundigen", "Kok"):
         make_vacancy(title=title, status="draft", location="Gent")
-    make_vacancy(title="Team", status="draft", location="Gent", description="<p>Met verpleegkundigen</p>")
+    make_vacancy(
+        title="Team", status="draft", location="Gent", description="<p>Met verpleegkundigen</p>"
+    )
 
     def titles(query: str) -> list[str]:
         return [row.title for row in anna.get(f"{LIST}?{query}").context["cl"].result_list]
@@ -96,14 +100,29 @@ def test_search_lists_forms_and_the_best_hit_first(anna: Client, monkeypatch: An
 
 def test_search_for_short_words_references_and_phrases(anna: Client) -> None:
     texts = {"description": "<p>It is a night shift, with a recruiter</p>"}
-    titles = ("Recruiter", "Kok", "R developer", "IT officer", "C++ developer", "Night porter, early shift")
+    titles = (
+        "Recruiter",
+        "Kok",
+        "R developer",
+        "IT officer",
+        "C++ developer",
+        "Night porter, early shift",
+    )
     pks = {title: make_vacancy(title=title, **texts).pk for title in titles}
-    pks["Referenced"] = make_vacancy(title="Referenced", reference="AB-12", description="<p>ab 12</p>").pk
+    pks["Referenced"] = make_vacancy(
+        title="Referenced", reference="AB-12", description="<p>ab 12</p>"
+    ).pk
     expected = {
-        "it": ["IT officer"], "r": ["R developer"], "c++": ["C++ developer"], "AB-12": ["Referenced"],
-        "ab-12": ["Referenced"], '"early shift"': ["Night porter, early shift"], "%": [], "q": [],
+        "it": ["IT officer"],
+        "r": ["R developer"],
+        "c++": ["C++ developer"],
+        "AB-12": ["Referenced"],
+        "ab-12": ["Referenced"],
+        '"early shift"': ["Night porter, early shift"],
+        "%": [],
+        "q": [],
         "“NIGHT shift” developer": ["C++ developer", "R developer"],
-    }  # fmt: skip
+    }
 
     found = {text: listed(anna, f"{LIST}?{urlencode({'q': text})}") for text in expected}
 
@@ -129,7 +148,10 @@ def test_state_filter_agrees_with_the_badge(anna: Client, vacancy: Vacancy) -> N
 
 
 def test_archived_vacancies_are_listed_on_request(anna: Client) -> None:
-    rows = {state: make_vacancy(title=state, status=state) for state in ("draft", "unpublished", "archived")}
+    rows = {
+        state: make_vacancy(title=state, status=state)
+        for state in ("draft", "unpublished", "archived")
+    }
 
     assert listed(anna, LIST) == {rows["draft"].pk, rows["unpublished"].pk}
     assert listed(anna, f"{LIST}?state=archived") == {rows["archived"].pk}
@@ -142,7 +164,12 @@ def test_list_accepts_only_the_filters_it_shows(anna: Client) -> None:
     vacancy, found = make_vacancy(), {}
     for query in (
         *("title__regex=(x%2Bx%2B)%2By", "title__regex=(", "publish_until__year=99999"),
-        *("search_text__contains=%00", "audience__exact=public", "is_hot__exact=1", "brand__id__exact=1"),
+        *(
+            "search_text__contains=%00",
+            "audience__exact=public",
+            "is_hot__exact=1",
+            "brand__id__exact=1",
+        ),
         "q=a%00b",
     ):
         found[query] = anna.get(f"{LIST}?{query}", follow=True).status_code

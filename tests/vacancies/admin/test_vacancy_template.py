@@ -31,10 +31,16 @@ def ed(acme: Brand) -> Client:
 def nurse(acme: Brand, regions: list[FilterOption]) -> Vacancy:
     """A public vacancy with everything that a template contains."""
     vacancy = make_vacancy(
-        title="Nurse", brand=acme, options={"regions": ["Ghent", "Antwerp"]}, recruiters=("Bo", "Al"),
-        location="Ghent", image=picture("nurse.png", "PNG"),
-    )  # fmt: skip
-    Attachment.objects.create(vacancy=vacancy, name="Folder", url="https://x.test/a.pdf", position=1)
+        title="Nurse",
+        brand=acme,
+        options={"regions": ["Ghent", "Antwerp"]},
+        recruiters=("Bo", "Al"),
+        location="Ghent",
+        image=picture("nurse.png", "PNG"),
+    )
+    Attachment.objects.create(
+        vacancy=vacancy, name="Folder", url="https://x.test/a.pdf", position=1
+    )
     file = SimpleUploadedFile("terms.txt", b"Terms")
     Attachment.objects.create(vacancy=vacancy, name="Terms", file=file, position=2)
     return vacancy
@@ -59,20 +65,28 @@ def test_template_has_the_content_without_publication(ed: Client, nurse: Vacancy
     assert f"{LIST}{nurse.pk}/template/" in ed.get(page(nurse)).content.decode()
     assert saved(save_as(ed, nurse))
     template = VacancyTemplate.objects.get()
-    assert (template.name, template.brand, template.updated_by.username) == ("Care", nurse.brand, "ed")
+    assert (template.name, template.brand, template.updated_by.username) == (
+        "Care",
+        nurse.brand,
+        "ed",
+    )
     assert (template.content["title"], template.content["location"]) == ("Nurse", "Ghent")
     assert {"status", "publish_from", "publish_until"}.isdisjoint(template.content)
     assert (Vacancy.objects.count(), Version.objects.count()) == (1, 0)
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_new_vacancy_starts_with_the_template(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
+def test_new_vacancy_starts_with_the_template(
+    ed: Client, nurse: Vacancy, template: VacancyTemplate
+) -> None:
     assert f'href="?template={template.pk}"' in ed.get(ADD).content.decode()
 
     data = opened(ed, start(template))
     assert (Vacancy.objects.count(), Attachment.objects.count()) == (1, 2)  # nothing is saved
     assert (data["title"], data["location"], data["status"]) == ("Nurse", "Ghent", ["draft"])
-    assert sorted(data["regions"]) == sorted(str(choice.option_id) for choice in nurse.choices.all())
+    assert sorted(data["regions"]) == sorted(
+        str(choice.option_id) for choice in nurse.choices.all()
+    )
     assert data["template_files"] == nurse.attachments.get(name="Terms").file.name
     data["title"] = "Head nurse"
     assert saved(ed.post(start(template), data))
@@ -82,8 +96,12 @@ def test_new_vacancy_starts_with_the_template(ed: Client, nurse: Vacancy, templa
     assert made.image == nurse.image
     assert [link.recruiter.name for link in made.recruiter_links.all()] == ["Bo", "Al"]
     of_made = [(each.name, each.url, each.file.name) for each in made.attachments.order_by("name")]
-    assert of_made == [(each.name, each.url, each.file.name) for each in nurse.attachments.order_by("name")]
-    assert {choice.option for choice in made.choices.all()} == {c.option for c in nurse.choices.all()}
+    assert of_made == [
+        (each.name, each.url, each.file.name) for each in nurse.attachments.order_by("name")
+    ]
+    assert {choice.option for choice in made.choices.all()} == {
+        c.option for c in nurse.choices.all()
+    }
     assert Version.objects.get().content["attachments"]
 
 
@@ -107,7 +125,9 @@ def test_forged_file_is_not_attached(ed: Client, nurse: Vacancy, template: Vacan
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_rejected_input_keeps_the_template(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
+def test_rejected_input_keeps_the_template(
+    ed: Client, nurse: Vacancy, template: VacancyTemplate
+) -> None:
     response = ed.post(start(template), opened(ed, start(template)) | {"title": ""})
     html = response.content.decode()
     assert response.status_code == 200
@@ -123,7 +143,9 @@ def test_rows_that_no_longer_exist_are_named(ed, nurse, regions, template):
     assert ed.get(start(template)).context["not_filled_in"] == ["Antwerp", "Bo"]
 
 
-def test_template_is_edited_in_the_form(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
+def test_template_is_edited_in_the_form(
+    ed: Client, nurse: Vacancy, template: VacancyTemplate
+) -> None:
     before = Vacancy.objects.count()
     data = opened(ed, start(template, "&edit=1")) | {"title": "Care worker", "status": "published"}
     response = ed.post(start(template, "&edit=1"), data)
@@ -142,7 +164,9 @@ def test_edit_without_a_template_adds_a_vacancy(ed: Client, template: VacancyTem
     assert Vacancy.objects.filter(title="Cook").count() == 1
 
 
-def test_template_is_renamed_and_deleted(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
+def test_template_is_renamed_and_deleted(
+    ed: Client, nurse: Vacancy, template: VacancyTemplate
+) -> None:
     url = f"{TEMPLATES}{template.pk}/"
     html = ed.get(f"{url}change/").content.decode()
     assert "Nurse" in html
@@ -153,7 +177,9 @@ def test_template_is_renamed_and_deleted(ed: Client, nurse: Vacancy, template: V
     assert not VacancyTemplate.objects.exists()
 
 
-def test_names_are_unique_within_a_brand(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
+def test_names_are_unique_within_a_brand(
+    ed: Client, nurse: Vacancy, template: VacancyTemplate
+) -> None:
     response = save_as(ed, nurse)
     assert response.status_code == 200
     assert "There is a template with this name." in response.content.decode()
@@ -163,7 +189,9 @@ def test_names_are_unique_within_a_brand(ed: Client, nurse: Vacancy, template: V
 # --- access ---
 
 
-def test_other_brands_do_not_see_the_template(ed: Client, nurse: Vacancy, template: VacancyTemplate) -> None:
+def test_other_brands_do_not_see_the_template(
+    ed: Client, nurse: Vacancy, template: VacancyTemplate
+) -> None:
     other = staff("other", *EDITS, *OF_TEMPLATES, brands=[make_brand("Other")])
     assert other.get(f"{LIST}{nurse.pk}/template/").status_code == 404
     assert "Care" not in other.get(TEMPLATES).content.decode()
@@ -177,13 +205,18 @@ def test_other_brands_do_not_see_the_template(ed: Client, nurse: Vacancy, templa
 
 
 @pytest.mark.slow("opens several pages of the admin")
-def test_template_for_all_brands_is_used_by_all_and_changed_by_few(nurse: Vacancy, ed: Client) -> None:
+def test_template_for_all_brands_is_used_by_all_and_changed_by_few(
+    nurse: Vacancy, ed: Client
+) -> None:
     assert "This field is required" in save_as(ed, nurse, brand="").content.decode()
     editor = staff("editor", *EDITS, *OF_TEMPLATES, "work_for_every_brand")
     assert saved(save_as(editor, nurse, brand=""))
     template = VacancyTemplate.objects.get()
     save_as(editor, nurse, name="Of Acme")
-    assert {each.name for each in editor.get(TEMPLATES).context["cl"].queryset} == {"Care", "Of Acme"}
+    assert {each.name for each in editor.get(TEMPLATES).context["cl"].queryset} == {
+        "Care",
+        "Of Acme",
+    }
     other = staff("other", *EDITS, *OF_TEMPLATES, brands=[make_brand("Other")])
     data = opened(other, start(template))
     assert data["title"] == "Nurse"
@@ -193,7 +226,9 @@ def test_template_for_all_brands_is_used_by_all_and_changed_by_few(nurse: Vacanc
     for path in ("change", "delete"):
         response = other.post(f"{TEMPLATES}{template.pk}/{path}/", {"name": "Mine", "post": "yes"})
         assert response.status_code == 403
-    other.post(TEMPLATES, {"action": "delete_selected", "_selected_action": [template.pk], "post": "yes"})
+    other.post(
+        TEMPLATES, {"action": "delete_selected", "_selected_action": [template.pk], "post": "yes"}
+    )
     template.refresh_from_db()
     assert (template.name, template.brand) == ("Care", None)
 
@@ -201,5 +236,7 @@ def test_template_for_all_brands_is_used_by_all_and_changed_by_few(nurse: Vacanc
 def test_unknown_template_is_not_found(ed: Client) -> None:
     for value in ("", "x", "0", "9" * 20, "1%00"):
         assert ed.get(f"{ADD}?template={value}").status_code == 404, value
-        assert ed.post(f"{ADD}?template={value}", {"title": "x", **NO_ROWS}).status_code == 404, value
+        assert ed.post(f"{ADD}?template={value}", {"title": "x", **NO_ROWS}).status_code == 404, (
+            value
+        )
     assert not Vacancy.objects.exists()

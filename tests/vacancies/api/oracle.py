@@ -1,7 +1,8 @@
-"""A plain implementation of the public lists and of single vacancies, as the expected responses of tests.
+"""A plain implementation of the public lists and of single vacancies, as the expected responses of
+tests.
 
-It reads every published vacancy, filters, sorts and pages them in Python, and serializes those of the page.
-It uses no list queryset, read model, stored item or cache of the site.
+It reads every published vacancy, filters, sorts and pages them in Python, and serializes those of
+the page. It uses no list queryset, read model, stored item or cache of the site.
 """
 
 import math
@@ -34,7 +35,12 @@ SINGLE = re.compile(r"/v1/vacancies/([0-9]+)")
 
 def is_public(vacancy: Vacancy, at: datetime) -> bool:
     start, end = vacancy.publish_from, vacancy.publish_until
-    return vacancy.status == "published" and start is not None and start <= at and (end is None or at < end)
+    return (
+        vacancy.status == "published"
+        and start is not None
+        and start <= at
+        and (end is None or at < end)
+    )
 
 
 def _is_in(keys: str) -> Callable[[Any], set[str]]:
@@ -62,8 +68,9 @@ def chord(km: float) -> float:
 
 
 def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, bytes]:
-    """Return the status and body of the response to `target`, a path with a query, at that time. A 404 has no
-    body here."""
+    """Return the status and body of the response to `target`, a path with a query, at that time. A
+    404 has no body here.
+    """
     path, _, text = target.partition("?")
     request = RequestFactory(SERVER_NAME=host).get(path)
     base = settings.PUBLIC_BASE_URL or f"http://{host}"
@@ -84,7 +91,9 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
         names = [name for name in serializer.Meta.fields if name in query["fields"].split(",")]
         items = [{name: item[name] for name in names if name in item} for item in items]
     kept = {name: query[name] for name in v1.VacancyViewSet.query_names if name in query}
-    others = "".join(f"{quote(name, safe='')}={quote(value, safe='')}&" for name, value in kept.items())
+    others = "".join(
+        f"{quote(name, safe='')}={quote(value, safe='')}&" for name, value in kept.items()
+    )
 
     def link(page_number: int) -> str:
         return f"{base}{path}?{others}page%5Bsize%5D={size}&page%5Bnumber%5D={page_number}"
@@ -109,7 +118,9 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
 
 
 def _parsed(text: str) -> dict[str, str]:
-    """Return the parameters, the values of repeated ones and of those with [] joined with commas."""
+    """Return the parameters, the values of repeated ones and of those with []
+    joined with commas.
+    """
     query: dict[str, str] = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
         plain = name.removesuffix("[]")
@@ -122,31 +133,42 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
     _serializer, audiences, is_hot = LISTS[path]
     columns = ("status", "audience", "is_hot", "publish_from", "publish_until", "title_folded")
     found = [
-        v for v in Vacancy.objects.filter(status="published").only(*columns)
+        v
+        for v in Vacancy.objects.filter(status="published").only(*columns)
         if is_public(v, at) and v.audience in audiences and (v.is_hot or not is_hot)
-    ]  # fmt: skip
+    ]
     live = [v.pk for v in found]
     for name, value in query.items():
         if name == "filter[search]":
             continue
         if name == "filter[near]":
             *point, km = map(float, value.split(","))
-            sites: Any = Place.objects.exclude(latitude=None).values_list("vacancy", "latitude", "longitude")
+            sites: Any = Place.objects.exclude(latitude=None).values_list(
+                "vacancy", "latitude", "longitude"
+            )
             near = {
-                pk for pk, *at in sites if math.dist(position(*point), position(*map(float, at))) <= chord(km)
+                pk
+                for pk, *at in sites
+                if math.dist(position(*point), position(*map(float, at))) <= chord(km)
             }
             found = [v for v in found if v.pk in near]
         elif name == "filter[brand]":
             slugs = dict(Vacancy.objects.values_list("pk", "brand__slug"))
-            found = [v for v in found if settings.MULTI_BRANDING and slugs[v.pk] in value.split(",")]
+            found = [
+                v for v in found if settings.MULTI_BRANDING and slugs[v.pk] in value.split(",")
+            ]
         elif (fact := name[7:-1]) in FACTS:
-            items = _serialized(v1.VacancySerializer, [v.pk for v in found], RequestFactory().get("/"))
+            items = _serialized(
+                v1.VacancySerializer, [v.pk for v in found], RequestFactory().get("/")
+            )
             chosen_pks = {item["id"] for item in items if FACTS[fact](item) & {*value.split(",")}}
             found = [v for v in found if v.pk in chosen_pks]
         elif name.startswith("filter["):
             chosen = VacancyOption.objects.filter(option__filter__keyword=name[7:-1])
             pairs = set(chosen.values_list("vacancy", "option__value"))
-            found = [v for v in found if any((v.pk, option) in pairs for option in value.split(","))]
+            found = [
+                v for v in found if any((v.pk, option) in pairs for option in value.split(","))
+            ]
     scores, suggestions = {}, []
     if "filter[search]" in query:
         scores, suggestions = search(query["filter[search]"], live, [v.pk for v in found])

@@ -1,4 +1,5 @@
-"""A plain implementation of the search: it reads all members of a list, and scores one after the other.
+"""A plain implementation of the search: it reads all members of a list, and scores one after the
+other.
 
 It shares the rules of words with the site (vacancies/search/words.py), but no index.
 """
@@ -71,8 +72,14 @@ class Document:
         return max((score for score, _ in found), default=0)
 
     def fits(self, wanted: str) -> list[tuple[str, int]]:
-        fits = [(f, fit(wanted, word, (self.language,))) for f, words in self.words.items() for word in words]
-        fits += [(PLACE, fit(wanted, word, tuple(STEMMERS))) for name in self.names for word in name]
+        fits = [
+            (f, fit(wanted, word, (self.language,)))
+            for f, words in self.words.items()
+            for word in words
+        ]
+        fits += [
+            (PLACE, fit(wanted, word, tuple(STEMMERS))) for name in self.names for word in name
+        ]
         return [(field, cls) for field, cls in fits if cls is not None]
 
     def in_language(self, wanted: str, language: str, classes: tuple[int, ...]) -> int:
@@ -144,7 +151,11 @@ class PlainSearch:
         """Return the scores of the hits by id."""
         found = {}
         splits = {word: self.split(word) for word in (*words.single, *map("".join, words.joined))}
-        runs = [tuple(words.single[n : n + size]) for n in range(len(words.single)) for size in range(1, 5)]
+        runs = [
+            tuple(words.single[n : n + size])
+            for n in range(len(words.single))
+            for size in range(1, 5)
+        ]
         for each in self.documents:
             scores = [each.phrase(*phrase) for phrase in words.phrases]
             others = {run: self.other(each, run) for run in runs}
@@ -217,7 +228,9 @@ class PlainSearch:
 
 
 def search(text: str, live: list[int], pks: list[int]) -> tuple[dict[int, int], list[str]]:
-    """Return the scores of the hits among `pks`, some of the vacancies `live` of a list, and suggestions."""
+    """Return the scores of the hits among `pks`, some of the vacancies `live` of a list, and
+    suggestions.
+    """
     vacancies = Vacancy.objects.filter(pk__in=live).select_related("brand")
     documents = [Document(each) for each in vacancies.prefetch_related("options", "places")]
     plain, words = PlainSearch(documents, set(pks)), read_query(text)

@@ -38,7 +38,9 @@ class Site:
 
         self.cached.application = counted
 
-    def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[str, dict[str, str], bytes]:
+    def ask(
+        self, path: str, method: str = "GET", **headers: str
+    ) -> tuple[str, dict[str, str], bytes]:
         process_cache.process = self.process
         return ask(self.cached, path, method, **headers)
 
@@ -59,7 +61,9 @@ class Site:
 
 
 def differences(site: Site, paths: Iterable[str]) -> dict[str, str]:
-    """Return the paths where the response is not that of the plain implementation, with the difference."""
+    """Return the paths where the response is not that of the plain implementation, with the
+    difference.
+    """
     found = {}
     for path in paths:
         try:
@@ -76,7 +80,9 @@ def check(site: Site, path: str) -> None:
 
 
 def bucket_counts() -> list[int]:
-    """Return the sizes of the lists according to the read model; on SQLite, those of the querysets."""
+    """Return the sizes of the lists according to the read model;
+    on SQLite, those of the querysets.
+    """
     if not ON_POSTGRESQL:
         return published_counts()
     return list(read_totals(read_state(), now=timezone.now()).totals.values())

@@ -26,15 +26,21 @@ def titles(client, **query):
 
 def facets(client, *, of_facts=False, **query):
     """Return {keyword: {value: count}} of the response: of the vocabularies, or of the facts."""
-    data = [f for f in client.get("/v1/filters", query).json()["data"] if of_facts == (f["id"] > 100)]
-    return {f["keyword"]: {option["value"]: option["count"] for option in f["options"]} for f in data}
+    data = [
+        f for f in client.get("/v1/filters", query).json()["data"] if of_facts == (f["id"] > 100)
+    ]
+    return {
+        f["keyword"]: {option["value"]: option["count"] for option in f["options"]} for f in data
+    }
 
 
 @pytest.fixture
 def three(at, filters):
     make_vacancy(title="A", options={"regions": ["Antwerp", "Ghent"], "types": ["Nurse"]})
     make_vacancy(title="B", options={"regions": ["Ghent"], "types": ["Driver"]})
-    make_vacancy(title="C", options={"regions": ["Mons"], "types": ["Nurse"], "functiongroup": ["Care"]})
+    make_vacancy(
+        title="C", options={"regions": ["Mons"], "types": ["Nurse"], "functiongroup": ["Care"]}
+    )
 
 
 def test_options_are_or_within_a_filter_and_across_filters(client, three):
@@ -52,7 +58,21 @@ def test_options_are_or_within_a_filter_and_across_filters(client, three):
 
 
 def test_invalid_list_of_options_is_rejected(client):
-    values = ("", " ", " a", "a ", ",", "a,", ",a", "a,,b", "a b", "é", "a;b", "x" * 201, ",".join("a" * 101))
+    values = (
+        "",
+        " ",
+        " a",
+        "a ",
+        ",",
+        "a,",
+        ",a",
+        "a,,b",
+        "a b",
+        "é",
+        "a;b",
+        "x" * 201,
+        ",".join("a" * 101),
+    )
     for path, value in product(("/v1/vacancies", "/v1/filters"), values):
         answer = client.get(path, {"filter[regions]": value})
         assert answer.status_code == 400, (path, value)
@@ -103,8 +123,12 @@ def facts(at, filters):
     """Vacancies A to D, and hidden ones of which nothing may be found or counted."""
     end = at + timedelta(days=9)
     of_fact = {"language": "nl", "work_place": "remote", "brand": make_brand("Zeta", slug="z")}
-    a = make_vacancy(title="A", options={"types": ["Full", "Whole", "Intern"]}, publish_until=end, **of_fact)
-    b = make_vacancy(title="B", options={"types": ["Full"]}, brand=make_brand("Étoile"), work_place="onsite")
+    a = make_vacancy(
+        title="A", options={"types": ["Full", "Whole", "Intern"]}, publish_until=end, **of_fact
+    )
+    b = make_vacancy(
+        title="B", options={"types": ["Full"]}, brand=make_brand("Étoile"), work_place="onsite"
+    )
     c = make_vacancy(
         title="C", language="en", publish_until=end - timedelta(days=1), brand=make_brand("Étoile")
     )
@@ -113,7 +137,9 @@ def facts(at, filters):
     for values in ({"audience": "internal"}, {"status": "draft"}, {"publish_until": at}):
         vacancy = make_vacancy(title="X", options={"types": ["Volunteer"]}, **hidden | values)
         for country in ("DE", "BE"):
-            Place.objects.create(vacancy=vacancy, locality="X", country=country, latitude=51, longitude=4)
+            Place.objects.create(
+                vacancy=vacancy, locality="X", country=country, latitude=51, longitude=4
+            )
     for label, value in (
         ("Full", "FULL_TIME"),
         ("Whole", "FULL_TIME"),
@@ -133,16 +159,30 @@ def facts(at, filters):
 
 def test_facts_filter_lists(client, facts):
     found = {
-        "filter[brand]=z": "A", "filter[brand]=z,etoile": "ABCD", "filter[brand]=hidden": "",
-        "filter[country]=BE": "AB", "filter[country]=NL": "A", "filter[country]=GR&filter[country]=BE": "ABC",
-        "filter[country]=DE": "", "filter[country]=be": "", "filter[country]=XX,NL": "A",
-        "filter[work_place]=remote": "A", "filter[work_place]=onsite,remote": "AB",
-        "filter[work_place]=hybrid": "", "filter[employment_types]=FULL_TIME": "AB",
-        "filter[employment_types]=INTERN": "A", "filter[employment_types]=OTHER": "",
-        "filter[language]=en": "BC", "filter[language]=nl,fr": "AD", "filter[language]=de": "",
-        "filter[near]=51.2,4.4,5": "A", "filter[near]=50.5,4.9,500": "AB", "filter[near]=51,4,1": "",
-        "filter[country]=BE&filter[language]=en": "B", "filter[near]=50.5,4.9,500&filter[types]=whole": "A",
-    }  # fmt: skip
+        "filter[brand]=z": "A",
+        "filter[brand]=z,etoile": "ABCD",
+        "filter[brand]=hidden": "",
+        "filter[country]=BE": "AB",
+        "filter[country]=NL": "A",
+        "filter[country]=GR&filter[country]=BE": "ABC",
+        "filter[country]=DE": "",
+        "filter[country]=be": "",
+        "filter[country]=XX,NL": "A",
+        "filter[work_place]=remote": "A",
+        "filter[work_place]=onsite,remote": "AB",
+        "filter[work_place]=hybrid": "",
+        "filter[employment_types]=FULL_TIME": "AB",
+        "filter[employment_types]=INTERN": "A",
+        "filter[employment_types]=OTHER": "",
+        "filter[language]=en": "BC",
+        "filter[language]=nl,fr": "AD",
+        "filter[language]=de": "",
+        "filter[near]=51.2,4.4,5": "A",
+        "filter[near]=50.5,4.9,500": "AB",
+        "filter[near]=51,4,1": "",
+        "filter[country]=BE&filter[language]=en": "B",
+        "filter[near]=50.5,4.9,500&filter[types]=whole": "A",
+    }
     for query, expected in found.items():
         data = client.get(f"/v1/vacancies?{query}").json()["data"]
         assert "".join(sorted(item["title"] for item in data)) == expected, query
@@ -166,7 +206,9 @@ def test_fact_facets_count_under_the_other_filters(client, facts, settings):
     near = {"filter[near]": "51.2,4.4,5"}
     assert facets(client, of_facts=True, **near)["country"] == {"BE": 1, "NL": 1}
     assert facets(client, **near)["types"] == {"full": 1, "whole": 1, "intern": 1}
-    assert facets(client, of_facts=True, **{"filter[country]": "XX"}) == {"country": everything["country"]}
+    assert facets(client, of_facts=True, **{"filter[country]": "XX"}) == {
+        "country": everything["country"]
+    }
 
     settings.LANGUAGE_CODE = "nl"
     shown = [
@@ -175,9 +217,15 @@ def test_fact_facets_count_under_the_other_filters(client, facts, settings):
         if f["id"] > 100
     ]
     assert [(f["id"], f["label"]) for f in shown] == [
-        (101, "Merk"), (102, "Land"), (103, "Werkplek"), (104, "Soort dienstverband"), (105, "Taal"),
-    ]  # fmt: skip
-    assert [[(each["label"], each["count"]) for each in f["options"]] for f in shown[:2] + shown[4:]] == [
+        (101, "Merk"),
+        (102, "Land"),
+        (103, "Werkplek"),
+        (104, "Soort dienstverband"),
+        (105, "Taal"),
+    ]
+    assert [
+        [(each["label"], each["count"]) for each in f["options"]] for f in shown[:2] + shown[4:]
+    ] == [
         [("Étoile", 3), ("Zeta", 1)],
         [("België", 2), ("Griekenland", 1), ("Nederland", 1)],
         [("Engels", 1), ("Frans", 1), ("Nederlands", 2)],
@@ -192,23 +240,64 @@ def test_fact_facets_count_under_the_other_filters(client, facts, settings):
 
 def test_vacancies_without_an_end_are_last_in_both_orders_by_end(client, facts):
     def order(sort):
-        return "".join(item["title"] for item in client.get("/v1/vacancies", {"sort": sort}).json()["data"])
+        return "".join(
+            item["title"] for item in client.get("/v1/vacancies", {"sort": sort}).json()["data"]
+        )
 
     assert (order("closes_at"), order("-closes_at")) == ("CDAB", "DACB")
 
 
 NOT_NEAR = (
-    "", " ", "51", "51,4", "51,4,5,6", "51,4,5,", ",4,5", "51,,5", "NaN,4,5", "51,nan,5", "51,4,inf",
-    "51,4,-inf", "5e1,4,5", "51,4,1e2", "51, 4,5", " 51,4,5", "51,4,5 ", "51;4;5", "+51,4,5", "--51,4,5",
-    "51.,4,5", ".5,4,5", "051,4,5", "51,04,5", "51,4,05", "90.1,4,5", "-91,4,5", "51,180.000001,5",
-    "51,-181,5", "51,1000,5", "51,4,0", "51,4,0.9", "51,4,500.1", "51,4,501", "51,4,-5", "51,4,5km",
-    "51,4,5\n", "\uff15,4,5", "51,4,1_0", "51,4,0x5", "51.1234567890123456,4,5", "1" * 5000, "51,4,5\0",
-)  # fmt: skip
+    "",
+    " ",
+    "51",
+    "51,4",
+    "51,4,5,6",
+    "51,4,5,",
+    ",4,5",
+    "51,,5",
+    "NaN,4,5",
+    "51,nan,5",
+    "51,4,inf",
+    "51,4,-inf",
+    "5e1,4,5",
+    "51,4,1e2",
+    "51, 4,5",
+    " 51,4,5",
+    "51,4,5 ",
+    "51;4;5",
+    "+51,4,5",
+    "--51,4,5",
+    "51.,4,5",
+    ".5,4,5",
+    "051,4,5",
+    "51,04,5",
+    "51,4,05",
+    "90.1,4,5",
+    "-91,4,5",
+    "51,180.000001,5",
+    "51,-181,5",
+    "51,1000,5",
+    "51,4,0",
+    "51,4,0.9",
+    "51,4,500.1",
+    "51,4,501",
+    "51,4,-5",
+    "51,4,5km",
+    "51,4,5\n",
+    "\uff15,4,5",
+    "51,4,1_0",
+    "51,4,0x5",
+    "51.1234567890123456,4,5",
+    "1" * 5000,
+    "51,4,5\0",
+)
 
 
 def test_invalid_circle_is_rejected(client, at):
     allowed = (
-        "latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain decimal numbers "
+        "latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "
+        "decimal numbers "
         "separated by commas, such as 51.22,4.4,25"
     )
     for value in NOT_NEAR:
@@ -240,20 +329,32 @@ def test_circle_contains_what_a_plain_computation_says(at):
         """Return a random point at most twice as far away, roughly."""
         north = max(-90, min(90, latitude + chance.uniform(-km, km) / 55))
         width = min(180, km / 55 / max(0.01, math.cos(math.radians(north))))
-        return round(north, 6), round((longitude + chance.uniform(-width, width) + 180) % 360 - 180, 6)
+        return round(north, 6), round(
+            (longitude + chance.uniform(-width, width) + 180) % 360 - 180, 6
+        )
 
     corners = [*product((-90, 0, 90), (-180, 0, 180))]
-    centres = [*((*corner, km) for corner in corners for km in (1, 500)), (86, 0, 444), (85.6, 179, 500)]
-    centres += [(chance.uniform(-90, 90), chance.uniform(-180, 180), km) for km in (1, 20, 100.5, 500) * 5]
+    centres = [
+        *((*corner, km) for corner in corners for km in (1, 500)),
+        (86, 0, 444),
+        (85.6, 179, 500),
+    ]
+    centres += [
+        (chance.uniform(-90, 90), chance.uniform(-180, 180), km) for km in (1, 20, 100.5, 500) * 5
+    ]
     points = [*corners, *(beside(*chance.choice(centres)) for _ in range(9_991))]
     head = make_recruiter()
     values = {"status": "published", "publish_from": at, "head_recruiter": head}
-    pks = [each.pk for each in Vacancy.objects.bulk_create(Vacancy(title="x", **values) for _ in points)]
+    pks = [
+        each.pk
+        for each in Vacancy.objects.bulk_create(Vacancy(title="x", **values) for _ in points)
+    ]
     Place.objects.bulk_create(
         Place(vacancy_id=pk, locality="x", country="BE", latitude=str(north), longitude=str(east))
         for pk, (north, east) in zip(pks, points, strict=True)
     )
-    with connection.cursor() as cursor:  # with statistics of empty tables, PostgreSQL compares all pairs
+    # With statistics of empty tables, PostgreSQL compares all pairs.
+    with connection.cursor() as cursor:
         for table in ("vacancies_vacancy", "vacancies_place"):
             cursor.execute(f"ANALYZE {table}")
 
@@ -289,7 +390,9 @@ def test_circle_is_read_once_for_a_page_and_anew_after_a_change(client, settings
 @pytest.fixture
 def texts(at):
     make_vacancy(title="Ingénieur système", description="<p>Réseaux &amp; sécurité</p>")
-    make_vacancy(title="Straßenbauer", profile="<p>Koch<b>kunst</b></p><p>Gärtner</p>", location="Köln")
+    make_vacancy(
+        title="Straßenbauer", profile="<p>Koch<b>kunst</b></p><p>Gärtner</p>", location="Köln"
+    )
     make_vacancy(title="Smørrebrød chef", title_internal="Kitchen-9000")
     make_vacancy(
         title="C++ developer",
@@ -347,7 +450,9 @@ def test_folding_is_idempotent(text):
     assert fold(fold(text)) == fold(text)
 
 
-@given(st.text(alphabet=st.characters(categories=["Lu", "Ll", "Lt", "Mn", "Nd", "Zs"]), max_size=30))
+@given(
+    st.text(alphabet=st.characters(categories=["Lu", "Ll", "Lt", "Mn", "Nd", "Zs"]), max_size=30)
+)
 def test_search_text_and_words_are_folded_alike(text):
     words = fold(text).split()
 

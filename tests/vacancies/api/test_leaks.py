@@ -1,7 +1,9 @@
-"""No endpoint reveals a hidden vacancy (draft, scheduled, expired, unpublished, internal) in any access mode.
+"""No endpoint reveals a hidden vacancy (draft, scheduled, expired, unpublished, internal) in any
+access mode.
 
-The hidden vacancy has texts, options, a brand and a form that nothing else has (tests/hostile/content.py). An
-outsider must get the same bytes and headers with the hidden vacancy in the database as without it.
+The hidden vacancy has texts, options, a brand and a form that nothing else has
+(tests/hostile/content.py). An outsider must get the same bytes and headers with the hidden vacancy
+in the database as without it.
 """
 
 import re
@@ -28,7 +30,8 @@ pytestmark = pytest.mark.django_db
 
 MODES = ("public", "authenticated", "network")
 UNPUBLISHED = [kind for kind in HIDDEN if kind != "internal"]
-# Each kind in one mode and each mode with two kinds: visibility and access are checked one after the other.
+# Each kind in one mode and each mode with two kinds: visibility and access are checked one after
+# the other.
 PAIRS = list(zip(UNPUBLISHED, cycle(MODES)))
 KINDS_BY_MODE = [*PAIRS, ("internal", "authenticated"), ("internal", "network")]
 SHOWN_ID = 1_001
@@ -36,9 +39,12 @@ LISTS = [*oracle.LISTS, "/v1/filters"]
 
 
 OF_HIDDEN = (
-    "filter[country]=IS", "filter[language]=is", "filter[work_place]=remote", "filter[near]=64,-21,9",
+    "filter[country]=IS",
+    "filter[language]=is",
+    "filter[work_place]=remote",
+    "filter[near]=64,-21,9",
     "filter[employment_types]=VOLUNTEER",
-)  # fmt: skip
+)
 
 
 def targets(kind):
@@ -55,7 +61,11 @@ def targets(kind):
         f"/v1/filters?filter[regions]={option}",
         f"/v1/vacancies?filter[brand]={option}-brand&sort=closes_at",
         *(f"{path}?{query}" for path in ("/v1/vacancies", "/v1/filters") for query in OF_HIDDEN),
-        *(f"{path}{suffix}" for path in (single, shown) for suffix in ("", "/form", "/form/schema")),
+        *(
+            f"{path}{suffix}"
+            for path in (single, shown)
+            for suffix in ("", "/form", "/form/schema")
+        ),
     ]
 
 
@@ -105,7 +115,9 @@ def test_internal_vacancy_changes_no_public_response(client, settings, site, at,
 
 @pytest.mark.slow("every endpoint, twice")
 @pytest.mark.parametrize(("kind", "mode"), PAIRS)
-def test_unpublished_vacancy_changes_no_response_to_an_insider(client, settings, site, at, kind, mode):
+def test_unpublished_vacancy_changes_no_response_to_an_insider(
+    client, settings, site, at, kind, mode
+):
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["203.0.113.0/24"]
     client.force_login(User.objects.create_user("insider", is_staff=True, is_superuser=True))
 
@@ -134,18 +146,39 @@ def test_insider_sees_internal_vacancies(client, settings, site, at, mode):
         status, body, headers, _ = ask(client, target)
         assert status == 200
         assert HIDDEN_WORD.encode() in body
-        assert headers["Cache-Control"] == ("public, max-age=60" if mode == "public" else "private, no-store")
+        assert headers["Cache-Control"] == (
+            "public, max-age=60" if mode == "public" else "private, no-store"
+        )
         assert ("ETag" in headers) == (mode == "public")
 
 
 HEADERS = (
-    {"If-None-Match": "*"}, {"If-Match": "*"}, {"If-Match": '"x"'}, {"Range": "bytes=0-0"},
-    {"If-Modified-Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, {"Authorization": "Bearer nonsense"},
-    {"Authorization": "Bearer"}, {"Cookie": f"sessionid={'a' * 32}"}, {"X-Forwarded-For": "10.0.0.1"},
-    {"Accept": "text/html"}, {"Accept-Language": "nl"}, {"Accept-Encoding": "gzip"},
-    {"Origin": "https://evil.example"}, {"Content-Type": "a/b; charset=rot13"}, {"Cache-Control": "no-cache"},
-)  # fmt: skip
-SUFFIXES = ("", "/form", "/form/schema", "/x", ".json", "?fields=id", "?preview=x", "/form?preview=x")
+    {"If-None-Match": "*"},
+    {"If-Match": "*"},
+    {"If-Match": '"x"'},
+    {"Range": "bytes=0-0"},
+    {"If-Modified-Since": "Thu, 01 Jan 1970 00:00:00 GMT"},
+    {"Authorization": "Bearer nonsense"},
+    {"Authorization": "Bearer"},
+    {"Cookie": f"sessionid={'a' * 32}"},
+    {"X-Forwarded-For": "10.0.0.1"},
+    {"Accept": "text/html"},
+    {"Accept-Language": "nl"},
+    {"Accept-Encoding": "gzip"},
+    {"Origin": "https://evil.example"},
+    {"Content-Type": "a/b; charset=rot13"},
+    {"Cache-Control": "no-cache"},
+)
+SUFFIXES = (
+    "",
+    "/form",
+    "/form/schema",
+    "/x",
+    ".json",
+    "?fields=id",
+    "?preview=x",
+    "/form?preview=x",
+)
 REQUESTS = [
     *product(("GET", "HEAD", "OPTIONS", "POST"), SUFFIXES, ({},)),
     *product(("GET",), ("", "/form"), HEADERS),
@@ -161,7 +194,8 @@ def test_hidden_id_gets_the_response_of_an_unused_id(settings, site, at, kind, m
 
     for method, suffix, headers in (*REQUESTS, ("GET", "", applicant), ("GET", "/form", applicant)):
         hidden, unused = (
-            ask(Client(), f"/v1/vacancies/{pk}{suffix}", method, **headers) for pk in (HIDDEN[kind], ABSENT)
+            ask(Client(), f"/v1/vacancies/{pk}{suffix}", method, **headers)
+            for pk in (HIDDEN[kind], ABSENT)
         )
         status, body, *rest = hidden
         shown = body.replace(str(HIDDEN[kind]).encode(), str(ABSENT).encode())
@@ -184,19 +218,31 @@ def test_pay_that_is_not_public_shows_nowhere(client, settings, site):
     mail = text_field("mail", type="email", role="email", required=True)
     pay = {"pay_min": "7777.77", "pay_max": 8888, "pay_currency": "EUR", "pay_period": "month"}
     vacancy = make_vacancy(
-        is_hot=True, audience="both", form=operations.create(name="Own", structure=[section(mail)]), **pay,
-        pay_note=HIDDEN_WORD, options={"regions": ["Ghent"]},
-    )  # fmt: skip
+        is_hot=True,
+        audience="both",
+        form=operations.create(name="Own", structure=[section(mail)]),
+        **pay,
+        pay_note=HIDDEN_WORD,
+        options={"regions": ["Ghent"]},
+    )
     applicant = make_application(vacancy=vacancy).user
     tokens = bearer(make_token(applicant))
     client.force_login(applicant)
     single, preview = f"/v1/vacancies/{vacancy.pk}", token_for(vacancy.pk)
-    paths = {*LISTS, single, f"{single}/form", f"{single}/form/schema", f"{single}?preview={preview}"}
+    paths = {
+        *LISTS,
+        single,
+        f"{single}/form",
+        f"{single}/form/schema",
+        f"{single}?preview={preview}",
+    }
     paths |= {"/v1/vacancies?fields=pay", "/v1/user/applications", "/account/", "/openapi.json"}
     paths |= {f"/vacancies/{vacancy.pk}", f"/preview/{preview}", f"/apply/{vacancy.pk}"}
 
     def showing():
-        answers = {path: client.get(path, headers=tokens if "user" in path else {}) for path in paths}
+        answers = {
+            path: client.get(path, headers=tokens if "user" in path else {}) for path in paths
+        }
         assert {answer.status_code for answer in answers.values()} == {200}
         text = rf"7\D?777|8\D?888|{HIDDEN_WORD}"
         return {path for path, answer in answers.items() if re.search(text, answer.text)}
@@ -209,7 +255,9 @@ def test_pay_that_is_not_public_shows_nowhere(client, settings, site):
 
 
 def test_internal_data_shows_nowhere(client, settings, site):
-    """Also not to the applicant of a vacancy that everybody sees, in an email, or in the own download."""
+    """Also not to the applicant of a vacancy that everybody sees, in an email, or in the own
+    download.
+    """
     settings.APPLY_PAGES = True
     mail = text_field("mail", type="email", role="email", required=True)
     form = operations.create(name="Own", structure=[section(mail)])
@@ -219,14 +267,26 @@ def test_internal_data_shows_nowhere(client, settings, site):
     make_submission(application, {})
     queue_receipt(application=application, base_url="", at=timezone.now())
     email_from(
-        MailTemplate(subject_en="x", body_en="{vacancy} {brand} {signature}"), application, language="en"
+        MailTemplate(subject_en="x", body_en="{vacancy} {brand} {signature}"),
+        application,
+        language="en",
     ).queue(kind=Message.Kind.TEMPLATE, author=None, stage_change=None, at=timezone.now())
     tokens = bearer(make_token(application.user))
     client.force_login(application.user)
     single, preview = f"/v1/vacancies/{vacancy.pk}", token_for(vacancy.pk)
-    paths = [*LISTS, single, f"{single}/form", f"{single}/form/schema", f"{single}?preview={preview}"]
+    paths = [
+        *LISTS,
+        single,
+        f"{single}/form",
+        f"{single}/form/schema",
+        f"{single}?preview={preview}",
+    ]
     paths += ["/v1/user/applications", "/account/", "/account/export", "/openapi.json"]
-    paths += [f"/account/applications/{application.pk}", f"/vacancies/{vacancy.pk}", f"/preview/{preview}"]
+    paths += [
+        f"/account/applications/{application.pk}",
+        f"/vacancies/{vacancy.pk}",
+        f"/preview/{preview}",
+    ]
     paths += [f"/apply/{vacancy.pk}", f"/v1/vacancies?filter[search]={HIDDEN_WORD}"]
 
     answers = {path: client.get(path, headers=tokens if "user" in path else {}) for path in paths}

@@ -43,16 +43,24 @@ def test_lists_and_singles_show_what_the_oracle_says(client, at, one_of_each):
     assert {path: ids(client, path, **{"page[size]": 100}) for path in LISTS} == expected
     assert all(expected.values())
     statuses = {each.pk: client.get(f"/v1/vacancies/{each.pk}").status_code for each in one_of_each}
-    assert statuses == {each.pk: 200 if oracle.is_published(each, at) else 404 for each in one_of_each}
+    assert statuses == {
+        each.pk: 200 if oracle.is_published(each, at) else 404 for each in one_of_each
+    }
 
 
 def test_order_is_by_moment_then_id_never_by_update(client, at):
     old = make_vacancy(publish_from=at - timedelta(days=2), updated_at=at)
     same_time = make_vacancy(publish_from=at - timedelta(days=1))
-    same_time_higher_id = make_vacancy(publish_from=at - timedelta(days=1), updated_at=at - timedelta(days=9))
+    same_time_higher_id = make_vacancy(
+        publish_from=at - timedelta(days=1), updated_at=at - timedelta(days=9)
+    )
 
     assert ids(client, "/v1/vacancies") == [same_time_higher_id.pk, same_time.pk, old.pk]
-    assert ids(client, "/v1/vacancies", sort="published_at") == [old.pk, same_time.pk, same_time_higher_id.pk]
+    assert ids(client, "/v1/vacancies", sort="published_at") == [
+        old.pk,
+        same_time.pk,
+        same_time_higher_id.pk,
+    ]
 
 
 def test_shared_rows_change_the_item_and_its_etag_but_not_updated_at(client, at, filters):
@@ -79,7 +87,16 @@ def test_title_order_is_the_same_on_every_database(client, at):
 
     assert ascending == ["10 jobs", "Ångström", "Äpfel", "Apple", "apple", "éclair", "zebra", "Zoo"]
     descending = [by_id[pk] for pk in ids(client, "/v1/vacancies", sort="-title")]
-    assert descending == ["Zoo", "zebra", "éclair", "Apple", "apple", "Äpfel", "Ångström", "10 jobs"]
+    assert descending == [
+        "Zoo",
+        "zebra",
+        "éclair",
+        "Apple",
+        "apple",
+        "Äpfel",
+        "Ångström",
+        "10 jobs",
+    ]
 
 
 def make_full():
@@ -106,17 +123,23 @@ def make_many():
 def test_list_query_count_does_not_depend_on_the_page(client, at, django_assert_num_queries):
     for count in make_many():
         for path in LISTS:
-            # ids, vacancies with brand and head, options, recruiters, places, attachments, next change (2)
+            # ids, vacancies with brand and head, options, recruiters, places, attachments, next
+            # change (2)
             with django_assert_num_queries(8, info=path):
                 assert len(ids(client, path, **{"page[size]": 100})) == count
 
 
 def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queries):
-    query = {"filter[regions]": "ghent", "filter[search]": "text", "sort": "title", "page[size]": 100}
+    query = {
+        "filter[regions]": "ghent",
+        "filter[search]": "text",
+        "sort": "title",
+        "page[size]": 100,
+    }
 
     for count in make_many():
-        # index: changes (3), not live, the option, names of options and brands (2); ids, vacancies, options,
-        # recruiters, places, attachments, next change (2)
+        # index: changes (3), not live, the option, names of options and brands (2); ids, vacancies,
+        # options, recruiters, places, attachments, next change (2)
         with django_assert_num_queries(15):
             assert len(ids(client, "/v1/vacancies", **query)) == count
         # with fields: index (7), ids, vacancies, next change (2)
@@ -124,10 +147,14 @@ def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queri
             assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
 
-def test_single_takes_five_queries_and_shows_attachments_in_order(client, at, django_assert_num_queries):
+def test_single_takes_five_queries_and_shows_attachments_in_order(
+    client, at, django_assert_num_queries
+):
     vacancy = make_full()
     for position, name in ((9, "c"), (7, "b")):
-        Attachment.objects.create(vacancy=vacancy, name=name, url="https://example.org/x", position=position)
+        Attachment.objects.create(
+            vacancy=vacancy, name=name, url="https://example.org/x", position=position
+        )
 
     # vacancy with brand and head, options, recruiters, places, attachments
     with django_assert_num_queries(5):
@@ -142,8 +169,8 @@ def test_query_count_of_filters_does_not_depend_on_the_vacancies(
     client, at, filters, django_assert_num_queries
 ):
     for _ in make_many():
-        # next change (2), index: changes (3), not live; active filters, their options, brands (2), employment
-        # types of options
+        # next change (2), index: changes (3), not live; active filters, their options, brands (2),
+        # employment types of options
         with django_assert_num_queries(11):
             client.get("/v1/filters")
         # and one for each filter by options

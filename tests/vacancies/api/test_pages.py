@@ -58,7 +58,9 @@ def test_every_page_and_vacancy(site):
     make_site()
     for _ in range(2):  # rendered, then stored
         check_all(site)
-    stored = RenderedItem.objects.filter(version__startswith="v1/").values_list("vacancy", flat=True)
+    stored = RenderedItem.objects.filter(version__startswith="v1/").values_list(
+        "vacancy", flat=True
+    )
     live = ListedVacancy.objects.live(at=timezone.now()).values_list("pk", flat=True)
     assert set(stored) == set(live)
     assert bool(stored) == ON_POSTGRESQL
@@ -67,7 +69,13 @@ def test_every_page_and_vacancy(site):
 @SLOW
 def test_apply_header_follows_every_change(site):
     def field(**values):
-        return {"name": "mail", "type": "email", "label": "Mail", "required": True, "css": "col-12"} | values
+        return {
+            "name": "mail",
+            "type": "email",
+            "label": "Mail",
+            "required": True,
+            "css": "col-12",
+        } | values
 
     def structure(**values):
         return [{"title": "", "description": "", "fields": [field(**values)]}]
@@ -91,7 +99,9 @@ def test_apply_header_follows_every_change(site):
             _, headers, _ = site.ask(f"/v1/vacancies/{pk}/form")
             _, of_schema, _ = site.ask(f"/v1/vacancies/{pk}/form/schema")
             assert headers["Form-Version"] == of_schema["Form-Version"]
-            shown.append(f"http://testserver/v1/vacancies/{pk}/applications" == headers.get("Apply"))
+            shown.append(
+                f"http://testserver/v1/vacancies/{pk}/applications" == headers.get("Apply")
+            )
             assert shown[-1] or "Apply" not in headers
         return shown
 
@@ -110,19 +120,34 @@ def test_apply_header_follows_every_change(site):
 
 
 QUERIES = (
-    "fields=id,title", "fields=brand,regions,head_recruiter,image", "sort=title", "sort=-title",
-    "sort=published_at&page[size]=2&page[number]=3", "sort=published_at&page[size]=2&page[number]=99",
-    "sort=-published_at&page[size]=2", "filter[regions]=nowhere", "filter[regions]=antwerp",
-    "filter[search]=welder", "filter[search]=nobody",
-    "filter[types]=graduate,experienced&sort=title&fields=slug", "utm_source=x",
+    "fields=id,title",
+    "fields=brand,regions,head_recruiter,image",
+    "sort=title",
+    "sort=-title",
+    "sort=published_at&page[size]=2&page[number]=3",
+    "sort=published_at&page[size]=2&page[number]=99",
+    "sort=-published_at&page[size]=2",
+    "filter[regions]=nowhere",
+    "filter[regions]=antwerp",
+    "filter[search]=welder",
+    "filter[search]=nobody",
+    "filter[types]=graduate,experienced&sort=title&fields=slug",
+    "utm_source=x",
     "filter[regions]=antwerp&filter[regions]=ghent",
     "filter%5Bregions%5D%5B%5D=antwerp&filter[regions]=ghent,mons",
-    "fields=id&fields=title", "fields[]=slug&fields[]=id,title&page[size]=2",
-    "filter[brand]=harbour-works,nobody", "filter[country]=NL,BE&sort=closes_at", "filter[country]=be",
-    "filter[work_place]=remote,nowhere&sort=-closes_at", "filter[employment_types][]=FULL_TIME",
-    "filter[language]=nl", "filter[language]=en,fr", "filter[near]=51.2,4.2,20", "filter[near]=51.2,4.2,10",
+    "fields=id&fields=title",
+    "fields[]=slug&fields[]=id,title&page[size]=2",
+    "filter[brand]=harbour-works,nobody",
+    "filter[country]=NL,BE&sort=closes_at",
+    "filter[country]=be",
+    "filter[work_place]=remote,nowhere&sort=-closes_at",
+    "filter[employment_types][]=FULL_TIME",
+    "filter[language]=nl",
+    "filter[language]=en,fr",
+    "filter[near]=51.2,4.2,20",
+    "filter[near]=51.2,4.2,10",
     "filter[near]=51.2,4.2,20&filter[country]=NL&filter[language]=nl&fields=id&page[size]=1&page[number]=2",
-)  # fmt: skip
+)
 
 
 @SLOW
@@ -159,7 +184,11 @@ def test_protected_vacancies_are_hidden(site, settings):
     settings.INTERNAL_ACCESS = "authenticated"
     internal = make_vacancy(audience="internal")
     both = make_vacancy(audience="both")
-    for path in ("/v0.1/vacancies/internal", "/v1/vacancies/internal", "/v1/vacancies/hot/internal"):
+    for path in (
+        "/v0.1/vacancies/internal",
+        "/v1/vacancies/internal",
+        "/v1/vacancies/hot/internal",
+    ):
         assert site.ask(path)[0] == "401 Unauthorized"
     for end in ("", "/form", "/form/schema"):
         assert site.ask(f"/v1/vacancies/{internal.pk}{end}")[0] == "404 Not Found"
@@ -180,12 +209,14 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "all are scheduled": lambda: Vacancy.objects.update(
         publish_from=timezone.now() + timedelta(1), publish_until=None
     ),
-    "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(status="unpublished"),
+    "some are unpublished": lambda: Vacancy.objects.filter(is_hot=True).update(
+        status="unpublished"
+    ),
     "all are unpublished and some are published again": lambda: (
         Vacancy.objects.filter(status="published").update(status="unpublished"),
-        Vacancy.objects.filter(status="unpublished", is_hot=False, publish_from__isnull=False).update(
-            status="published"
-        ),
+        Vacancy.objects.filter(
+            status="unpublished", is_hot=False, publish_from__isnull=False
+        ).update(status="published"),
     ),
     "some are deleted": lambda: Vacancy.objects.filter(is_hot=True).delete(),
     "all are deleted": lambda: Vacancy.objects.all().delete(),
@@ -203,10 +234,13 @@ CHANGES: dict[str, Callable[[], Any]] = {
         for choice in VacancyOption.objects.all()
     ],
     "the brands are renamed": lambda: [
-        Brand.objects.filter(pk=brand.pk).update(name=f'"{brand.pk}"') for brand in Brand.objects.all()
+        Brand.objects.filter(pk=brand.pk).update(name=f'"{brand.pk}"')
+        for brand in Brand.objects.all()
     ],
     "brands change": lambda: Vacancy.objects.update(brand=make_brand("Another")),
-    "the recruiters are renamed": lambda: Recruiter.objects.update(name="Somebody", is_email_public=False),
+    "the recruiters are renamed": lambda: Recruiter.objects.update(
+        name="Somebody", is_email_public=False
+    ),
     "a recruiter is linked": lambda: VacancyRecruiter.objects.create(
         vacancy=Vacancy.objects.first(), recruiter=make_recruiter("Eva")
     ),
@@ -257,7 +291,9 @@ def test_urls_have_the_host_of_the_request(site, settings):
         for end in ("", f"/{vacancy.pk}"):
             site.same(f"/v1/vacancies{end}", HTTP_HOST=host)
     settings.PUBLIC_BASE_URL = "https://jobs.example.com"
-    assert site.same("/v1/vacancies")["data"][0]["image"].startswith("https://jobs.example.com/media/")
+    assert site.same("/v1/vacancies")["data"][0]["image"].startswith(
+        "https://jobs.example.com/media/"
+    )
 
 
 @SLOW
@@ -273,8 +309,14 @@ def test_different_bodies_have_different_etags(site):
     tags: dict[str, bytes] = {}
     pk = Vacancy.objects.published().external().first().pk
     for _ in range(2):
-        for path in (*LISTS, "/v1/vacancies?page[size]=3", "/v1/vacancies?fields=id", f"/v1/vacancies/{pk}",
-                     "/v1/vacancies?fields=title", f"/v1/vacancies/{pk}/form"):  # fmt: skip
+        for path in (
+            *LISTS,
+            "/v1/vacancies?page[size]=3",
+            "/v1/vacancies?fields=id",
+            f"/v1/vacancies/{pk}",
+            "/v1/vacancies?fields=title",
+            f"/v1/vacancies/{pk}/form",
+        ):
             _, headers, body = site.ask(path)
             assert tags.setdefault(headers["ETag"], body) == body
             status, _, nothing = site.ask(path, HTTP_IF_NONE_MATCH=headers["ETag"])
@@ -316,7 +358,9 @@ def test_command_renders_missing_items(site, settings, capsys):
     Vacancy.objects.filter(is_hot=True).update(title="Changed")
     call_command("maintain_lists")
     listed = ListedVacancy.objects.filter(vacancy__is_hot=False).values_list("pk", flat=True)
-    assert sorted(RenderedItem.objects.values_list("vacancy", flat=True)) == sorted([*listed, *listed])
+    assert sorted(RenderedItem.objects.values_list("vacancy", flat=True)) == sorted(
+        [*listed, *listed]
+    )
 
 
 @SLOW

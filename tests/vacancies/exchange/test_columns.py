@@ -1,4 +1,6 @@
-"""Columns by type, also of types that no column of a vacancy has yet: imports, spreadsheets, history."""
+"""Columns by type, also of types that no column of a vacancy has yet:
+imports, spreadsheets, history.
+"""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -22,7 +24,9 @@ COLUMNS: dict[str, Any] = {
     "text": models.TextField(blank=True, default=""),
     "url": WebURLField(),
     "flag": models.BooleanField(default=False),
-    "number": models.PositiveSmallIntegerField(null=True, blank=True, validators=[MinValueValidator(1)]),
+    "number": models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    ),
     "decimal": models.DecimalField(
         max_digits=4, decimal_places=2, null=True, blank=True, validators=[MinValueValidator(0)]
     ),
@@ -48,9 +52,15 @@ def test_values_of_items_are_imported_by_type():
         "level": [("senior", "senior"), (None, ""), ("", "")],
     }
     bad = {
-        "line": ["123456", 5], "url": ["ftp://a.example"], "flag": ["yes"], "number": [0, "x"],
-        "decimal": [-1, 100, 0.001, "2.5", True], "day": ["soon"], "time": ["soon"], "level": ["boss", 1],
-    }  # fmt: skip
+        "line": ["123456", 5],
+        "url": ["ftp://a.example"],
+        "flag": ["yes"],
+        "number": [0, "x"],
+        "decimal": [-1, 100, 0.001, "2.5", True],
+        "day": ["soon"],
+        "time": ["soon"],
+        "level": ["boss", 1],
+    }
     assert [
         (name, value)
         for name, pairs in good.items()
@@ -78,7 +88,9 @@ def test_cells_are_read_again():
         assert cell(COLUMNS[name], value) == shown
         assert values._plain(COLUMNS[name], str(shown)) == posted
     assert [cell(COLUMNS[name], None) for name in ("number", "decimal", "day", "time")] == [""] * 4
-    assert [values._plain(COLUMNS[name], "") for name in ("number", "decimal", "day", "level")] == [""] * 4
+    assert [values._plain(COLUMNS[name], "") for name in ("number", "decimal", "day", "level")] == [
+        ""
+    ] * 4
     for name in ("decimal", "day", "time", "level"):
         with pytest.raises(CellError):
             values._plain(COLUMNS[name], "soon")
@@ -87,12 +99,25 @@ def test_cells_are_read_again():
 def test_history_shows_dates_and_choices(monkeypatch):
     monkeypatch.setattr(diff, "_field", COLUMNS.get)
     stored = versions.as_json(
-        {"day": date(2027, 1, 15), "time": AT, "level": "senior", "number": 3, "decimal": Decimal("2.50")}
+        {
+            "day": date(2027, 1, 15),
+            "time": AT,
+            "level": "senior",
+            "number": 3,
+            "decimal": Decimal("2.50"),
+        }
     )
     assert stored == {
-        "day": "2027-01-15", "time": "2027-01-15T08:00:00+00:00", "level": "senior", "number": 3,
+        "day": "2027-01-15",
+        "time": "2027-01-15T08:00:00+00:00",
+        "level": "senior",
+        "number": 3,
         "decimal": "2.5",
-    }  # fmt: skip
+    }
     assert [diff.lines(name, value) for name, value in stored.items()] == [
-        ["15 Jan 2027"], ["15 Jan 2027, 08:00"], ["Senior level"], ["3"], ["2.5"],
-    ]  # fmt: skip
+        ["15 Jan 2027"],
+        ["15 Jan 2027, 08:00"],
+        ["Senior level"],
+        ["3"],
+        ["2.5"],
+    ]

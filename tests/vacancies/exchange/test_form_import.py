@@ -19,13 +19,31 @@ from vacancies.models import Vacancy
 pytestmark = pytest.mark.django_db
 
 REAL_DATA = os.environ.get("REAL_DATA")
-CONSENT = {"name": "privacy_consent", "type": "checkbox", "label": "Yes", "required": True, "css": "col-12"}
-NAME = {"name": "first_name", "type": "text", "label": "First name", "required": True, "css": "col-6"}
+CONSENT = {
+    "name": "privacy_consent",
+    "type": "checkbox",
+    "label": "Yes",
+    "required": True,
+    "css": "col-12",
+}
+NAME = {
+    "name": "first_name",
+    "type": "text",
+    "label": "First name",
+    "required": True,
+    "css": "col-6",
+}
 LEVELS = ("geen", "zwak", "matig", "goed", "zeer goed", "moedertaal")
 LANGUAGE = {
-    "name": "dutch", "type": "range", "label": "Nederlands", "required": False, "css": "col-12",
-    "options": [{"name": "dutch", "value": str(n), "label": label} for n, label in enumerate(LEVELS)],
-}  # fmt: skip
+    "name": "dutch",
+    "type": "range",
+    "label": "Nederlands",
+    "required": False,
+    "css": "col-12",
+    "options": [
+        {"name": "dutch", "value": str(n), "label": label} for n, label in enumerate(LEVELS)
+    ],
+}
 
 
 def sections(*fields, consent=CONSENT):
@@ -56,7 +74,8 @@ def rows():
 def counts(total, another=0, changed=0, unchanged=0, refused=0, created=0):
     """Return the summary of an import."""
     return (
-        f"{total} vacancies: {another} got another form, {changed} a changed one, {unchanged} unchanged, "
+        f"{total} vacancies: {another} got another form, {changed} a changed one, {unchanged} "
+        "unchanged, "
         f"{refused} refused. {created} forms created."
     )
 
@@ -69,7 +88,8 @@ def vacancy():
 def test_roles_survive_an_export_and_a_form_without_roles(client, tmp_path):
     mail = {"name": "mail", "type": "email", "label": "E-mail", "required": True, "css": "col-12"}
     known = operations.create(
-        name="Known", structure=[{"title": "You", "description": "", "fields": [mail | {"role": "email"}]}]
+        name="Known",
+        structure=[{"title": "You", "description": "", "fields": [mail | {"role": "email"}]}],
     )
     make_vacancy(pk=1, form=known)
     for pk in (2, 3):
@@ -98,11 +118,17 @@ def test_equal_forms_are_shared_and_the_import_is_idempotent(client, tmp_path):
     second = run("import_forms", path)
 
     english = "I agree that my data is kept and used for this application."
-    dutch = "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt."
-    assert first == (0, counts(3, another=3, created=2), [
-        f"note: forms.json {pk}: the consent text is 'Yes' in the source and '{text}' here"
-        for pk, text in ((1, english), (3, dutch))
-    ])  # fmt: skip
+    dutch = (
+        "Ik ga ermee akkoord dat mijn gegevens voor deze sollicitatie worden bewaard en gebruikt."
+    )
+    assert first == (
+        0,
+        counts(3, another=3, created=2),
+        [
+            f"note: forms.json {pk}: the consent text is 'Yes' in the source and '{text}' here"
+            for pk, text in ((1, english), (3, dutch))
+        ],
+    )
     assert second[:2] == (0, counts(3, unchanged=3))
     assert rows() == before
     created = Form.objects.order_by("pk").values_list("name", "language")
@@ -120,7 +146,9 @@ def test_invalid_form_is_refused_and_others_are_imported(client, tmp_path):
     twice = sections(NAME | {"label": "twice"})
     forms = {1: bad, 2: sections(NAME), 404: sections(NAME), "x": sections(NAME), 3: twice}
     path = write(tmp_path, forms)
-    path.write_text(path.read_text().replace('"label": "twice"', '"label": "x", "label": "twice"', 1))
+    path.write_text(
+        path.read_text().replace('"label": "twice"', '"label": "x", "label": "twice"', 1)
+    )
 
     before = rows()
     tried = run("import_forms", path, "--dry-run")[1]
@@ -129,11 +157,17 @@ def test_invalid_form_is_refused_and_others_are_imported(client, tmp_path):
 
     assert (code, summary) == (1, counts(5, another=1, refused=4, created=1))
     assert [line for line in lines if line.startswith("failed")] == [
-        "failed: forms.json 1: sections.0.fields.0.name: Must be a letter, then up to 63 letters, digits, "
-        "hyphens or underscores; received 'first name'.; sections.0.fields.0.css: Must be one of col-12, "
-        "col-8, col-6, col-4, col-3; received 'wide'.; sections.0.fields.1.required: Must be true or false; "
+        "failed: forms.json 1: sections.0.fields.0.name: Must be a letter, then up to 63 "
+        "letters, digits, "
+        "hyphens or underscores; received 'first name'.; sections.0.fields.0.css: Must be one of "
+        "col-12, "
+        "col-8, col-6, col-4, col-3; received 'wide'.; sections.0.fields.1.required: Must be "
+        "true or false; "
         "received 'yes'.",
-        "failed: forms.json 404: there is no vacancy with this id here; import the vacancies first.",
+        (
+            "failed: forms.json 404: there is no vacancy with this id here; import the vacancies "
+            "first."
+        ),
         "failed: forms.json x: there is no vacancy with this id here; import the vacancies first.",
         "failed: forms.json 3: label: Occurs more than once in an object.",
     ]
@@ -144,7 +178,9 @@ def test_invalid_form_is_refused_and_others_are_imported(client, tmp_path):
 def test_form_of_one_vacancy_is_updated_with_a_snapshot(vacancy, tmp_path):
     run("import_forms", write(tmp_path, {1: sections(NAME)}))
     pk = Vacancy.objects.get(pk=1).form_id
-    assert run("import_forms", write(tmp_path, {1: sections(NAME, LANGUAGE)}))[1] == counts(1, changed=1)
+    assert run("import_forms", write(tmp_path, {1: sections(NAME, LANGUAGE)}))[1] == counts(
+        1, changed=1
+    )
     form = Form.objects.get()
     assert (form.pk, form.revision, form.language) == (pk, 2, "nl")
     assert list(form.snapshots.values_list("revision", "origin")) == [(2, "import"), (1, "import")]
@@ -154,7 +190,9 @@ def test_form_of_one_vacancy_is_updated_with_a_snapshot(vacancy, tmp_path):
 
 
 def test_updated_form_is_not_reused_by_its_old_structure(vacancy, client, tmp_path):
-    """The first row updates the form of vacancy 1. The second row has the old structure of that form."""
+    """The first row updates the form of vacancy 1.
+    The second row has the old structure of that form.
+    """
     make_vacancy(pk=2)
     run("import_forms", write(tmp_path, {1: sections(NAME), 2: sections(LANGUAGE)}))
 
@@ -249,15 +287,22 @@ def test_description_with_a_video_or_escaped_html(vacancy, client, tmp_path):
     path, report = write(tmp_path, {1: data}), tmp_path / "report.jsonl"
 
     refusal = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
-    assert run("import_forms", path)[::2] == (1, [f"failed: forms.json 1: sections.0.description: {refusal}"])
+    assert run("import_forms", path)[::2] == (
+        1,
+        [f"failed: forms.json 1: sections.0.description: {refusal}"],
+    )
     run("import_forms", path, "--unescape-html", "--report", report)
 
     text = '<p>Hi</p><p><a href="https://v.example/1">https://v.example/1</a></p>'
     assert client.get("/v1/vacancies/1/form").json()["data"][0]["description"] == text
     assert json.loads(report.read_text().splitlines()[0]) == {
-        "kind": "note", "row": "forms.json 1", "id": "1", "field": "sections.0.description",
-        "code": "media_converted", "message": "replaced 1 <iframe> by a link to https://v.example/1",
-    }  # fmt: skip
+        "kind": "note",
+        "row": "forms.json 1",
+        "id": "1",
+        "field": "sections.0.description",
+        "code": "media_converted",
+        "message": "replaced 1 <iframe> by a link to https://v.example/1",
+    }
 
 
 def test_forms_in_ndjson_with_a_limit(tmp_path):
@@ -306,7 +351,11 @@ def test_export_equals_the_served_forms(client):
 @pytest.mark.each_database
 def test_forms_are_imported_from_a_service(client, tmp_path):
     source = Instance(tmp_path / "source")
-    items = [json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())["data"]]
+    items = [
+        json.loads((Path(__file__).parents[2] / "contract/v1/vacancy-full.json").read_text())[
+            "data"
+        ]
+    ]
     items.append(items[0] | {"id": 102, "slug": "x-(102)", "reference": None})
     (tmp_path / "items.json").write_text(json.dumps({"data": items}))
     source.manage("import_vacancies", str(tmp_path / "items.json"))
@@ -318,7 +367,8 @@ def test_forms_are_imported_from_a_service(client, tmp_path):
         first, again = run("import_forms", url), run("import_forms", url)
 
     assert first[:2] == (0, counts(2, another=1, unchanged=1, created=1))
-    assert Vacancy.objects.get(pk=102).form is None  # there it has none either, and may get the brand's
+    # There it has none either, and may get the brand's.
+    assert Vacancy.objects.get(pk=102).form is None
     assert again[1].startswith("2 vacancies: 0 got another form, 0 a changed one, 2 unchanged")
     assert served(client, 101)[0]["fields"] == [NAME, LANGUAGE]
 

@@ -65,8 +65,16 @@ def items(count, **values):
 def snapshot():
     """Return every row that an import can change."""
     models = (
-        Vacancy, VacancyOption, VacancyRecruiter, Place, Attachment, Brand, Recruiter, Filter, FilterOption,
-    )  # fmt: skip
+        Vacancy,
+        VacancyOption,
+        VacancyRecruiter,
+        Place,
+        Attachment,
+        Brand,
+        Recruiter,
+        Filter,
+        FilterOption,
+    )
     return [list(model.objects.order_by("pk").values()) for model in models]
 
 
@@ -104,7 +112,11 @@ def test_import_is_idempotent(tmp_path):
 
     code, summary, lines = run(path)
 
-    assert (code, summary, lines) == (0, "Nothing changed: 3 vacancies are the same as in the source.", [])
+    assert (code, summary, lines) == (
+        0,
+        "Nothing changed: 3 vacancies are the same as in the source.",
+        [],
+    )
     assert snapshot() == before
     assert (make_vacancy().pk > 1003, make_recruiter("New").pk > 23) == (True, True)  # free ids
 
@@ -127,14 +139,19 @@ def test_invalid_rows_are_reported_and_others_are_imported(client, tmp_path):
     assert code == 1
     assert summary.startswith("12 vacancies: 6 created, 0 updated, 0 unchanged, 6 refused, 0 left")
     repeated = "An earlier item of the same source has this id and other content."
-    assert sorted(lines) == sorted([
-        f"failed: items.json row 2 (id 1001): {repeated}",
-        "failed: items.json row 5 (id 1005): title: This field may not be blank.",
-        "failed: items.json row 6 (id None): id: This field is required.",
-        "failed: items.json row 7 (id 1007): image: Enter a valid URL.",
-        "failed: items.json row 8 (id 1008): recruiters.1.name: Not a valid string.",
-        "failed: items.json row 12 (id None): Invalid data. Expected a dictionary, but got str.",
-    ])  # fmt: skip
+    assert sorted(lines) == sorted(
+        [
+            f"failed: items.json row 2 (id 1001): {repeated}",
+            "failed: items.json row 5 (id 1005): title: This field may not be blank.",
+            "failed: items.json row 6 (id None): id: This field is required.",
+            "failed: items.json row 7 (id 1007): image: Enter a valid URL.",
+            "failed: items.json row 8 (id 1008): recruiters.1.name: Not a valid string.",
+            (
+                "failed: items.json row 12 (id None): Invalid data. Expected a dictionary, but got "
+                "str."
+            ),
+        ]
+    )
     assert client.get("/v1/vacancies").json()["meta"]["total"] == 6
 
 
@@ -167,10 +184,16 @@ INVALID = (
         "Is TIME_ZONE the time zone of the source?",
     ),
     ({"image": "ftp://x.example/a.jpg"}, "image: Enter a valid URL."),
-    ({"attachments": [{"name": "a", "path": "//x.example/a"}]}, "attachments.0.path: Enter a valid URL."),
+    (
+        {"attachments": [{"name": "a", "path": "//x.example/a"}]},
+        "attachments.0.path: Enter a valid URL.",
+    ),
     ({"video": "javascript:alert(1)"}, "video: Enter an http or https URL, or the ID of a video."),
     ({"regions": [1]}, "regions.0: Not a valid string."),
-    ({"functiongroup": ["a", "b"]}, "functiongroup: Ensure this field has no more than 1 elements."),
+    (
+        {"functiongroup": ["a", "b"]},
+        "functiongroup: Ensure this field has no more than 1 elements.",
+    ),
     ({"title": "a\0b"}, "title: Null characters are not allowed."),
     ({"is_hot": "yes"}, 'is_hot: Must be true or false; received "yes".'),
     ({"is_permanent": 1}, "is_permanent: Must be true or false; received 1."),
@@ -253,20 +276,35 @@ def test_labels_that_differ_in_case_or_spaces_are_merged(client, tmp_path):
 
     code, _, lines = run(path)
 
-    assert (code, lines) == (0, [
-        f"note: items.json row {row} (id {1000 + row}): {kind} {received!r} was merged with {stored!r}"
-        for row, kind, received, stored in (
-            (2, "brand", "zorg ", "Zorg"), (2, "regions", "Gent ", "Gent"), (2, "regions", "gent", "Gent"),
-            (3, "brand", "ZORG", "Zorg"), (3, "regions", " Île de RÉ", "Île de RÉ"),
-            (3, "regions", "GENT", "Gent"), (3, "regions", "Lie\u0300ge", "Liège"),
-        )
-    ])  # fmt: skip
+    assert (code, lines) == (
+        0,
+        [
+            (
+                f"note: items.json row {row} (id {1000 + row}): {kind} {received!r} was merged with "
+                f"{stored!r}"
+            )
+            for row, kind, received, stored in (
+                (2, "brand", "zorg ", "Zorg"),
+                (2, "regions", "Gent ", "Gent"),
+                (2, "regions", "gent", "Gent"),
+                (3, "brand", "ZORG", "Zorg"),
+                (3, "regions", " Île de RÉ", "Île de RÉ"),
+                (3, "regions", "GENT", "Gent"),
+                (3, "regions", "Lie\u0300ge", "Liège"),
+            )
+        ],
+    )
     shown = {item["id"]: item["regions"] for item in client.get("/v1/vacancies").json()["data"]}
-    assert shown == {1001: ["Gent"], 1002: ["Aalst", "Liège", "Gent"], 1003: ["Île de RÉ", "Gent", "Liège"]}
+    assert shown == {
+        1001: ["Gent"],
+        1002: ["Aalst", "Liège", "Gent"],
+        1003: ["Île de RÉ", "Gent", "Liège"],
+    }
     assert Brand.objects.get().name == "Zorg"
     assert run(path)[1].startswith("Nothing changed")
 
-    # An option that has exactly this label is used; the other kind of file compares in the same way.
+    # An option that has exactly this label is used; the other kind of file compares in the same
+    # way.
     gent = FilterOption.objects.get(label="Gent")
     FilterOption.objects.create(filter=gent.filter, label="GENT", value="gent-2")
     [first, *_, new] = items(4, regions=["GENT"], brand={"name": "zorg"})
@@ -321,7 +359,9 @@ def test_item_without_a_head_recruiter_is_imported_as_a_draft(client, tmp_path):
 
     code, summary, lines = run(path)
     assert code == 0
-    assert summary.startswith("1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts.")
+    assert summary.startswith(
+        "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts."
+    )
     assert lines == [
         "draft: items.json row 1 (id 1001): imported as a draft: "
         "A vacancy needs a lead recruiter to be published."
@@ -337,7 +377,9 @@ def test_item_without_a_head_recruiter_is_imported_as_a_draft(client, tmp_path):
 def test_private_contact_data_is_kept(tmp_path):
     make_recruiter("Sam Öz", pk=23, email="sam@example.org")
     run(write(tmp_path, [FULL]))
-    found = Recruiter.objects.values_list("email", "is_email_public", "phone", "is_phone_public").get(pk=23)
+    found = Recruiter.objects.values_list(
+        "email", "is_email_public", "phone", "is_phone_public"
+    ).get(pk=23)
     assert found == ("sam@example.org", False, "+32 3 556", True)
 
     head = Recruiter.objects.filter(pk=FULL["head_recruiter"]["id"])
@@ -348,10 +390,17 @@ def test_private_contact_data_is_kept(tmp_path):
 
 def test_v0_1_items_and_unknown_keys_are_accepted(client, tmp_path):
     item = {
-        "id": 7, "title": "Old", "type": "Nurse", "contract_type": None, "regions": ["Ghent"],
-        "no_such_key": 3, "language": "en",
-        "head_recruiter": {"name": "X"}, "brand": {"name": "B"}, "created_at": "2020-02-02 10:00:00",
-    }  # fmt: skip
+        "id": 7,
+        "title": "Old",
+        "type": "Nurse",
+        "contract_type": None,
+        "regions": ["Ghent"],
+        "no_such_key": 3,
+        "language": "en",
+        "head_recruiter": {"name": "X"},
+        "brand": {"name": "B"},
+        "created_at": "2020-02-02 10:00:00",
+    }
 
     code, _, lines = run(write(tmp_path, [item]))
 
@@ -380,10 +429,20 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
     report = json.loads(out)
     assert report.pop("summary").startswith("Dry run, nothing was written. 1 vacancies: 1 created")
     assert report == {
-        "created": 1, "updated": 0, "unchanged": 0, "refused": 0, "expired": 0,
-        "not_public": 0, "moved": 0, "related": 4, "typed": 2, "drafts": [], "failed": [], "notes": [],
+        "created": 1,
+        "updated": 0,
+        "unchanged": 0,
+        "refused": 0,
+        "expired": 0,
+        "not_public": 0,
+        "moved": 0,
+        "related": 4,
+        "typed": 2,
+        "drafts": [],
+        "failed": [],
+        "notes": [],
         "languages": {},
-    }  # fmt: skip
+    }
     assert capfd.readouterr() == ("", "")  # no progress bar without a terminal
 
 
@@ -391,10 +450,19 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
 
 
 ADDED = {
-    "apply_url": None, "reference": None, "language": "en", "work_place": None, "places": [],
-    "remote_countries": [], "employment_types": [], "pay": None, "published_at": None, "closes_at": None,
-    "closing_date": None, "url": None,
-}  # fmt: skip
+    "apply_url": None,
+    "reference": None,
+    "language": "en",
+    "work_place": None,
+    "places": [],
+    "remote_countries": [],
+    "employment_types": [],
+    "pay": None,
+    "published_at": None,
+    "closes_at": None,
+    "closing_date": None,
+    "url": None,
+}
 
 
 @pytest.mark.slow("imports several times")
@@ -404,7 +472,8 @@ def test_real_vacancies_are_served_unchanged(client, settings):
     settings.TIME_ZONE = "UTC"
     files = {name: Path(REAL_DATA) / f"{name}.v1.json" for name in ("vacancies", "internal")}
     rows = {name: json.loads(path.read_text())["data"] for name, path in files.items()}
-    first: dict[tuple[str, str], str] = {}  # labels that differ in case or outer spaces become the first one
+    # Labels that differ in case or outer spaces become the first one.
+    first: dict[tuple[str, str], str] = {}
     for item in (*rows["vacancies"], *rows["internal"]):
         # the source drops separators (docs/decisions.md #7)
         item["slug"] = f"{slug_of(item['title'])}-({item['id']})"
@@ -427,7 +496,9 @@ def test_real_vacancies_are_served_unchanged(client, settings):
 
     listed = {}
     for page in range(1, 8):
-        body = client.get("/v1/vacancies", {"page[size]": 100, "page[number]": page}).content.decode()
+        body = client.get(
+            "/v1/vacancies", {"page[size]": 100, "page[number]": page}
+        ).content.decode()
         listed |= {item["id"]: item for item in json.loads(body)["data"]}
     assert {pk: json.dumps(item) for pk, item in listed.items()} == {
         v["id"]: json.dumps(v) for v in rows["vacancies"]

@@ -149,8 +149,13 @@ def test_file_states_whether_a_vacancy_is_public(client, tmp_path):
     code, summary, lines = run(path)
 
     later = "published_at: is in the future; the vacancy is public from then on"
-    assert (code, lines) == (0, [f"note: items.json row {n} (id {1000 + n}): {later}" for n in (4, 5)])
-    assert summary.startswith("9 vacancies: 9 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. ")
+    assert (code, lines) == (
+        0,
+        [f"note: items.json row {n} (id {1000 + n}): {later}" for n in (4, 5)],
+    )
+    assert summary.startswith(
+        "9 vacancies: 9 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
+    )
     assert "6 of them are drafts, scheduled or closed in the source." in summary
     assert states() == [state for _, state in STATES]
     assert sorted(item["id"] for item in client.get("/v1/vacancies").json()["data"]) == [1006, 1007]
@@ -161,10 +166,15 @@ def test_file_states_whether_a_vacancy_is_public(client, tmp_path):
 def test_state_follows_the_file_until_a_recruiter_sets_it(tmp_path):
     scheduled = {"status": "scheduled", "published_at": FUTURE}
     for values, state in (
-        ({"status": "draft"}, "draft"), ({"status": "published"}, "published"), (scheduled, "scheduled"),
-        ({"published_at": "2026-03-01 12:00:00"}, "published"), ({}, "published"),
-        ({"status": "closed"}, "unpublished"), ({}, "unpublished"), ({"status": "published"}, "published"),
-    ):  # fmt: skip
+        ({"status": "draft"}, "draft"),
+        ({"status": "published"}, "published"),
+        (scheduled, "scheduled"),
+        ({"published_at": "2026-03-01 12:00:00"}, "published"),
+        ({}, "published"),
+        ({"status": "closed"}, "unpublished"),
+        ({}, "unpublished"),
+        ({"status": "published"}, "published"),
+    ):
         run(write(tmp_path, items(1, **values)))
         assert states() == [state], values
 
@@ -187,30 +197,50 @@ def test_draft_of_one_file_does_not_join_the_lists_of_the_other(tmp_path):
 
 
 def test_unknown_or_invalid_state_refuses_the_row(tmp_path):
-    looks = "Looks like a state of the vacancy. Use status, published_at and publish_until, or remove it."
+    looks = (
+        "Looks like a state of the vacancy. Use status, published_at and publish_until, or "
+        "remove it."
+    )
     allowed = "Must be one of draft, scheduled, published, closed; received"
     refusals = [
         *(
             ({key: value}, f"{key}: {looks}")
             for key, value in (
-                ("Status", "draft"), ("state", "open"), ("is_published", False), ("isDraft", True),
-                ("active", 0), ("publish_from", FUTURE), ("validThrough", "2026-01-01"), ("internal", True),
-                ("workflow-state", ""), ("approved", False), ("on_hold", True), ("end_date", "2020-01-01"),
+                ("Status", "draft"),
+                ("state", "open"),
+                ("is_published", False),
+                ("isDraft", True),
+                ("active", 0),
+                ("publish_from", FUTURE),
+                ("validThrough", "2026-01-01"),
+                ("internal", True),
+                ("workflow-state", ""),
+                ("approved", False),
+                ("on_hold", True),
+                ("end_date", "2020-01-01"),
             )
         ),
         ({"status": "Draft"}, f'status: {allowed} "Draft".'),
         ({"status": None}, f'status: {allowed} "".'),
         ({"status": 1}, f"status: {allowed} 1."),
         ({"status": "scheduled"}, "published_at: A scheduled vacancy needs it."),
-    ]  # fmt: skip
+    ]
     rows = [item | values for item, (values, _) in zip(items(len(refusals)), refusals, strict=True)]
 
     code, _, lines = run(write(tmp_path, [*rows, items(20, internal_id=3, publisher="x")[-1]]))
 
     assert code == 1
     assert sorted(lines) == sorted(
-        [f"failed: items.json row {n} (id {1000 + n}): {text}" for n, (_, text) in enumerate(refusals, 1)]
-        + [f"note: items.json row {len(rows) + 1}: unknown keys were ignored: internal_id, publisher"]
+        [
+            f"failed: items.json row {n} (id {1000 + n}): {text}"
+            for n, (_, text) in enumerate(refusals, 1)
+        ]
+        + [
+            (
+                f"note: items.json row {len(rows) + 1}: unknown keys were ignored: internal_id, "
+                "publisher"
+            )
+        ]
     )
     assert list(Vacancy.objects.values_list("pk", flat=True)) == [1020]
 
@@ -256,7 +286,9 @@ def test_times_are_read(tmp_path):
 
         assert run(path)[::2] == (0, [])
 
-        assert list(Vacancy.objects.order_by("pk").values_list(key, flat=True)) == [*moments.values()]
+        assert list(Vacancy.objects.order_by("pk").values_list(key, flat=True)) == [
+            *moments.values()
+        ]
         assert run(path)[1].startswith("Nothing changed")
         Vacancy.objects.all().delete()
 
@@ -290,12 +322,15 @@ def test_converted_and_removed_markup_is_reported(client, tmp_path):
 
     code, _, lines = run(write(tmp_path, items(1, **texts)))
 
-    assert (code, sorted(lines)) == (0, [
-        f"note: {WHO} description: removed 1 <script>",
-        f"note: {WHO} description: removed attributes: 1 onclick",
-        f"note: {WHO} offer: replaced 1 <iframe> by a link to https://v.example/1",
-        f"note: {WHO} offer: replaced 1 <table> by a list, one item for each row",
-    ])  # fmt: skip
+    assert (code, sorted(lines)) == (
+        0,
+        [
+            f"note: {WHO} description: removed 1 <script>",
+            f"note: {WHO} description: removed attributes: 1 onclick",
+            f"note: {WHO} offer: replaced 1 <iframe> by a link to https://v.example/1",
+            f"note: {WHO} offer: replaced 1 <table> by a list, one item for each row",
+        ],
+    )
     link = '<a href="https://v.example/1">https://v.example/1</a>'
     assert one(client)["offer"] == f"<p>Hi</p><p>{link}</p><ul><li>a: b</li></ul>"
     assert one(client)["description"] == "<p>Hi</p>"
@@ -321,15 +356,20 @@ def test_title_becomes_one_plain_line(tmp_path):
         "Nurse \u202etxt.exe": ("Nurse txt.exe", "removed the invisible characters U+202E"),
         "Nu\x07rse": ("Nurse", "removed the invisible characters U+0007"),
     }
-    rows = [item | {"title": title, "slug": None} for item, title in zip(items(3), titles, strict=True)]
+    rows = [
+        item | {"title": title, "slug": None} for item, title in zip(items(3), titles, strict=True)
+    ]
     path = write(tmp_path, rows)
 
     code, _, lines = run(path)
 
-    assert (code, lines) == (0, [
-        f"note: items.json row {number} (id {1000 + number}): title: {note}"
-        for number, (_, note) in enumerate(titles.values(), start=1)
-    ])  # fmt: skip
+    assert (code, lines) == (
+        0,
+        [
+            f"note: items.json row {number} (id {1000 + number}): title: {note}"
+            for number, (_, note) in enumerate(titles.values(), start=1)
+        ],
+    )
     found = Vacancy.objects.order_by("pk").values_list("title", flat=True)
     assert list(found) == [stored for stored, _ in titles.values()]
     assert run(path)[1].startswith("Nothing changed")
@@ -348,7 +388,9 @@ def test_repeated_key_or_invalid_line_refuses_one_row(tmp_path):
     path.write_text(f'{json.dumps(good)}\n{{"id": 5,\n\n{json.dumps(bad)}\n')
     code, _, [line] = run(path)
     assert (code, Vacancy.objects.count()) == (1, 2)
-    assert line.startswith("failed: items.ndjson row 2 (id None): not JSON (Expecting property name")
+    assert line.startswith(
+        "failed: items.ndjson row 2 (id None): not JSON (Expecting property name"
+    )
 
 
 # --- the same item twice ---
@@ -369,7 +411,11 @@ def test_exact_duplicate_is_a_note(tmp_path):
 @pytest.mark.parametrize("first", ["public", "internal"])
 def test_first_file_decides_the_content(tmp_path, first):
     [public] = items(1)
-    internal = public | {"title": "Other", "regions": ["Elsewhere"], "brand": FULL["brand"] | {"url": None}}
+    internal = public | {
+        "title": "Other",
+        "regions": ["Elsewhere"],
+        "brand": FULL["brand"] | {"url": None},
+    }
     steps = [
         (write(tmp_path, [public], "public.json"),),
         (write(tmp_path, [internal], "internal.json"), "--internal"),
@@ -383,7 +429,8 @@ def test_first_file_decides_the_content(tmp_path, first):
         code, _, lines = run(*steps[1])
         assert code == 0
         assert lines[0] == (
-            f"note: {steps[1][0].name} row 1 (id 1001): differs from the file that was imported first; "
+            f"note: {steps[1][0].name} row 1 (id 1001): differs from the file that was imported "
+            "first; "
             "not changed: title, regions"
         )
         assert run(*steps[0])[0] == 0
@@ -410,15 +457,23 @@ def test_report_file_has_refusals_and_changes(tmp_path):
     assert [tuple(each.values()) for each in records(report)] == [
         ("note", "items.json row 1", 1001, "offer", "markup_removed", "removed 1 <img>"),
         (
-            "failed", "items.json row 2", 1002, "is_hot", "invalid",
+            "failed",
+            "items.json row 2",
+            1002,
+            "is_hot",
+            "invalid",
             'Must be true or false; received "yes".',
         ),
         ("failed", "items.json row 2", 1002, "location", "invalid", "Not a valid string."),
         (
-            "draft", "items.json row 3", 1003, "", "draft",
+            "draft",
+            "items.json row 3",
+            1003,
+            "",
+            "draft",
             "imported as a draft: A vacancy needs a lead recruiter to be published.",
         ),
-    ]  # fmt: skip
+    ]
     assert list(records(report)[0]) == ["kind", "row", "id", "field", "code", "message"]
 
 
@@ -426,7 +481,10 @@ def test_wrong_arguments_are_errors_before_the_import(tmp_path):
     source = write(tmp_path, items(1))
     before, missing = source.read_bytes(), tmp_path / "missing" / "report.jsonl"
     for words, reason in (
-        ((source, "--report", missing), f"--report {missing}: cannot write (No such file or directory)."),
+        (
+            (source, "--report", missing),
+            f"--report {missing}: cannot write (No such file or directory).",
+        ),
         ((source, "--report", tmp_path), f"--report {tmp_path}: cannot write (Is a directory)."),
         ((source, "--report", source), f"--report {source}: is also a source; pass another file."),
         (("http://127.0.0.1:1", "--internal"), ""),
@@ -452,7 +510,10 @@ def test_interrupt_rolls_back_the_current_batch():
     importer = VacancyImporter()
     reported = []
     importer.report.sink = reported.append
-    rows = [SourceRow(f"row {n}", item) for n, item in enumerate(items(150, offer="<p>x<img src=a></p>"))]
+    rows = [
+        SourceRow(f"row {n}", item)
+        for n, item in enumerate(items(150, offer="<p>x<img src=a></p>"))
+    ]
     land = importer._import_item
 
     def interrupt(row, item, vacancy):

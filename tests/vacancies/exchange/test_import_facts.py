@@ -35,23 +35,39 @@ INVALID = (
     ({"work_place": "home"}, 'work_place: Must be one of onsite, hybrid, remote; received "home".'),
     ({"places": GHENT}, 'places: Expected a list of items but got type "dict".'),
     ({"places": ["Ghent"]}, "places.0: Invalid data. Expected a dictionary, but got str."),
-    ({"places": [GHENT, {}]}, "places.1.locality: This field is required.; "
-                              "places.1.country: This field is required."),
+    (
+        {"places": [GHENT, {}]},
+        "places.1.locality: This field is required.; places.1.country: This field is required.",
+    ),
     ({"places": [GHENT | {"locality": " "}]}, "places.0.locality: This field may not be blank."),
-    ({"places": [GHENT | {"country": "Belgium"}]},
-     'places.0.country: Must be an ISO 3166-1 code, such as BE; received "Belgium".'),
-    ({"places": [GHENT | {"latitude": 91, "longitude": 3}]},
-     "places.0.latitude: Must be a number from -90 to 90; received 91."),
-    ({"places": [GHENT | {"latitude": 51, "longitude": "3"}]},
-     'places.0.longitude: Must be a number from -180 to 180; received "3".'),
-    ({"places": [GHENT | {"longitude": 3}]}, "places.0.latitude: This field is required with longitude."),
+    (
+        {"places": [GHENT | {"country": "Belgium"}]},
+        'places.0.country: Must be an ISO 3166-1 code, such as BE; received "Belgium".',
+    ),
+    (
+        {"places": [GHENT | {"latitude": 91, "longitude": 3}]},
+        "places.0.latitude: Must be a number from -90 to 90; received 91.",
+    ),
+    (
+        {"places": [GHENT | {"latitude": 51, "longitude": "3"}]},
+        'places.0.longitude: Must be a number from -180 to 180; received "3".',
+    ),
+    (
+        {"places": [GHENT | {"longitude": 3}]},
+        "places.0.latitude: This field is required with longitude.",
+    ),
     ({"places": [GHENT] * 11}, "places: At most 10 are allowed; received 11."),
-    ({"remote_countries": ["be"]},
-     'remote_countries.0: Must be an ISO 3166-1 code, such as BE; received "be".'),
+    (
+        {"remote_countries": ["be"]},
+        'remote_countries.0: Must be an ISO 3166-1 code, such as BE; received "be".',
+    ),
     ({"remote_countries": ["BE"] * 11}, "remote_countries: At most 10 are allowed; received 11."),
-    ({"employment_types": ["FULL"]},
-     "employment_types.0: Must be one of FULL_TIME, PART_TIME, CONTRACTOR, TEMPORARY, INTERN, VOLUNTEER, "
-     'PER_DIEM, OTHER; received "FULL".'),
+    (
+        {"employment_types": ["FULL"]},
+        "employment_types.0: Must be one of FULL_TIME, PART_TIME, CONTRACTOR, TEMPORARY, INTERN, "
+        "VOLUNTEER, "
+        'PER_DIEM, OTHER; received "FULL".',
+    ),
     ({"pay": 3000}, "pay: Invalid data. Expected a dictionary, but got int."),
     ({"pay": PAY | {"min": -1}}, f"pay.min: {PAY_RANGE} -1."),
     ({"pay": PAY | {"min": 0.001}}, f"pay.min: {PAY_RANGE} 0.001."),
@@ -60,22 +76,43 @@ INVALID = (
     ({"pay": PAY | {"max": float("inf")}}, f"pay.max: {PAY_RANGE} Infinity."),
     ({"pay": PAY | {"min": True}}, f"pay.min: {PAY_RANGE} true."),
     ({"pay": PAY | {"max": 3000}}, "pay.max: Must be at least min, 3100; received 3000."),
-    ({"pay": PAY | {"currency": "EURO"}},
-     'pay.currency: Must be an ISO 4217 code, such as EUR; received "EURO".'),
-    ({"pay": PAY | {"period": "fortnight"}},
-     'pay.period: Must be one of hour, day, week, month, year; received "fortnight".'),
-    ({"pay": {"min": 3100}}, "pay.currency: This field is required with min or max.; "
-                             "pay.period: This field is required with min or max."),
-    ({"pay": {"currency": "EUR", "note": "Gross"}}, "pay.min: This field or max is required with currency."),
-    ({"pay": PAY | {"note": "x" * 301}}, "pay.note: Ensure this field has no more than 300 characters."),
-    ({"closing_date": 20260201}, "closing_date: Datetime has wrong format. Use one of these formats instead: "
-     "YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss.uuuuuu, "
-     "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z]."),
-    ({"reference": "TAKEN"}, 'reference: Must occur once per brand; "TAKEN" is the reference of vacancy 7.'),
-    ({"reference": "TAKEN", "brand": None, "status": "draft"},
-     'reference: Must occur once per brand; "TAKEN" is the reference of vacancy 8.'),
+    (
+        {"pay": PAY | {"currency": "EURO"}},
+        'pay.currency: Must be an ISO 4217 code, such as EUR; received "EURO".',
+    ),
+    (
+        {"pay": PAY | {"period": "fortnight"}},
+        'pay.period: Must be one of hour, day, week, month, year; received "fortnight".',
+    ),
+    (
+        {"pay": {"min": 3100}},
+        "pay.currency: This field is required with min or max.; "
+        "pay.period: This field is required with min or max.",
+    ),
+    (
+        {"pay": {"currency": "EUR", "note": "Gross"}},
+        "pay.min: This field or max is required with currency.",
+    ),
+    (
+        {"pay": PAY | {"note": "x" * 301}},
+        "pay.note: Ensure this field has no more than 300 characters.",
+    ),
+    (
+        {"closing_date": 20260201},
+        "closing_date: Datetime has wrong format. Use one of these formats instead: "
+        "YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss.uuuuuu, "
+        "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].",
+    ),
+    (
+        {"reference": "TAKEN"},
+        'reference: Must occur once per brand; "TAKEN" is the reference of vacancy 7.',
+    ),
+    (
+        {"reference": "TAKEN", "brand": None, "status": "draft"},
+        'reference: Must occur once per brand; "TAKEN" is the reference of vacancy 8.',
+    ),
     ({"closing_date": "2026-02-01"}, "closing_date: Must be after the start of publication."),
-)  # fmt: skip
+)
 
 
 def stored(*names):
@@ -111,7 +148,13 @@ def test_partial_facts(client, tmp_path):
     empty = {"street": None, "postal_code": None, "region": None}
     assert shown["places"] == [empty | place | {"latitude": 51.0543}]
     assert shown["remote_countries"] == ["FR", "BE"]
-    assert shown["pay"] == {"min": None, "max": None, "currency": None, "period": None, "note": "Gross"}
+    assert shown["pay"] == {
+        "min": None,
+        "max": None,
+        "currency": None,
+        "period": None,
+        "note": "Gross",
+    }
 
     # A key of one kind leaves the places of the other kind as they are.
     run(write(tmp_path, [{"id": 101, "places": [GHENT], "updated_at": FULL["updated_at"]}]))
@@ -134,7 +177,10 @@ def test_language_of_the_site_is_not_stored(tmp_path, settings):
 
 DUTCH = "<p>Wij zoeken een collega die klanten helpt en de voorraad bijhoudt.</p>"
 TEXTS = {
-    "de": "<p>Wir suchen einen Senior Engineer mit Know-how in Kubernetes und CI/CD für unser Team.</p>",
+    "de": (
+        "<p>Wir suchen einen Senior Engineer mit Know-how in Kubernetes und CI/CD für unser "
+        "Team.</p>"
+    ),
     "nl": DUTCH,
     "fr": "<p>Vous êtes rattaché au directeur financier et gérez le reporting.</p>",
     "en": "<p>You work with people who like what they do.</p>",
@@ -157,7 +203,9 @@ def test_language_is_guessed_from_the_texts_of_new_vacancies(tmp_path):
 
     languages = dict(Vacancy.objects.values_list("pk", "language"))
     assert languages == {1: "de", 2: "nl", 3: "fr", 4: "", 5: "", 6: "", 7: "", 8: "fr"}
-    assert summary.endswith("Languages guessed from the texts: not recognised 3, de 1, nl 1, fr 1, en 1.")
+    assert summary.endswith(
+        "Languages guessed from the texts: not recognised 3, de 1, nl 1, fr 1, en 1."
+    )
     notes = [line.partition("language: ")[2] for line in lines if "language: " in line]
     assert (
         notes
@@ -178,8 +226,14 @@ def test_pay_that_is_not_public_is_kept(tmp_path):
     assert run(write(tmp_path, [FULL | {"pay": None}]))[1].startswith("Nothing changed")
     assert stored("pay_min", "is_pay_public") == (Decimal(3100), False)
 
-    run(write(tmp_path, [FULL | {"pay": {"note": "Gross"}}]))  # what is received is public, and nothing else
-    assert stored("pay_min", "pay_currency", "pay_note", "is_pay_public") == (None, "", "Gross", True)
+    # What is received is public, and nothing else.
+    run(write(tmp_path, [FULL | {"pay": {"note": "Gross"}}]))
+    assert stored("pay_min", "pay_currency", "pay_note", "is_pay_public") == (
+        None,
+        "",
+        "Gross",
+        True,
+    )
     run(write(tmp_path, [FULL | {"pay": {"min": None, "note": ""}}]))
     assert stored("pay_note", "is_pay_public") == ("", True)
 
@@ -189,19 +243,32 @@ def test_closing_date_is_used_without_another_end(tmp_path):
     for keys, wanted, notes in (
         ({"closing_date": "2190-06-30"}, end, []),
         ({"closing_date": "2190-06-30", "closes_at": "2190-07-01 00:00:00"}, end, []),
-        ({"closing_date": "2190-06-30", "closes_at": "2190-06-30 01:00:00"},
-         end.replace(day=29, hour=23), []),
-        ({"closing_date": "2190-06-30", "closes_at": "2190-06-30 00:00:00"}, end.replace(day=29),
-         ["closing_date: differs from closes_at, which was used"]),
-        ({"closing_date": "2190-06-30", "publish_until": None, "closes_at": None}, None,
-         ["closing_date: differs from publish_until, which was used"]),
+        (
+            {"closing_date": "2190-06-30", "closes_at": "2190-06-30 01:00:00"},
+            end.replace(day=29, hour=23),
+            [],
+        ),
+        (
+            {"closing_date": "2190-06-30", "closes_at": "2190-06-30 00:00:00"},
+            end.replace(day=29),
+            ["closing_date: differs from closes_at, which was used"],
+        ),
+        (
+            {"closing_date": "2190-06-30", "publish_until": None, "closes_at": None},
+            None,
+            ["closing_date: differs from publish_until, which was used"],
+        ),
         ({"closing_date": None}, None, []),
-    ):  # fmt: skip
-        item = {key: value for key, value in FULL.items() if key not in ("closes_at", "closing_date")}
+    ):
+        item = {
+            key: value for key, value in FULL.items() if key not in ("closes_at", "closing_date")
+        }
         code, _, lines = run(write(tmp_path, [item | keys]))
         assert (code, stored("publish_until"), lines) == (
-            0, (wanted,), [f"note: {WHO} {note}" for note in notes],
-        ), keys  # fmt: skip
+            0,
+            (wanted,),
+            [f"note: {WHO} {note}" for note in notes],
+        ), keys
 
 
 def test_start_follows_the_source_until_a_recruiter_sets_it(tmp_path):
@@ -214,7 +281,9 @@ def test_start_follows_the_source_until_a_recruiter_sets_it(tmp_path):
 
     vacancies = Vacancy.objects.all()
     publication.unpublish(vacancies=vacancies, at=timezone.now())
-    publication.publish(vacancies=vacancies, at=timezone.now(), author=User.objects.create_user("anna"))
+    publication.publish(
+        vacancies=vacancies, at=timezone.now(), author=User.objects.create_user("anna")
+    )
     code, _, lines = run(write(tmp_path, [FULL]))
     text = "published_at: differs from what a recruiter set here; not changed"
     assert (code, lines) == (0, [f"note: {WHO} {text}"])
@@ -227,7 +296,9 @@ def test_file_of_the_other_kind_compares_facts(tmp_path):
 
     _, _, lines = run(write(tmp_path, [FULL | other | same], "i.json"), "--internal")
 
-    text = "differs from the file that was imported first; not changed: pay, places, remote_countries"
+    text = (
+        "differs from the file that was imported first; not changed: pay, places, remote_countries"
+    )
     assert lines == [f"note: i.json row 1 (id 101): {text}"]
 
 
@@ -235,13 +306,19 @@ def test_file_of_the_other_kind_compares_facts(tmp_path):
 
 
 def types():
-    return dict(FilterOption.objects.exclude(employment_type="").values_list("label", "employment_type"))
+    return dict(
+        FilterOption.objects.exclude(employment_type="").values_list("label", "employment_type")
+    )
 
 
 def labelled(*rows):
     """Return items with these (labels of contract_types, regions, employment types)."""
     return [
-        {key: value for key, value in item.items() if key not in ("functiongroup", "types", "work_regimes")}
+        {
+            key: value
+            for key, value in item.items()
+            if key not in ("functiongroup", "types", "work_regimes")
+        }
         | {f"jobcustom{n}_values": [] for n in range(1, 5)}
         | {"contract_types": contracts, "regions": regions, "employment_types": found}
         for item, (contracts, regions, found) in zip(items(len(rows)), rows, strict=True)
@@ -250,13 +327,19 @@ def labelled(*rows):
 
 def test_options_get_the_employment_type_that_all_items_prove(tmp_path):
     make_option("contract_types", "Vast", employment_type="OTHER")
-    path = write(tmp_path, labelled(
-        (["38u"], ["Gent"], ["FULL_TIME"]), (["19u"], ["Gent"], ["PART_TIME"]),  # not Gent, so 38u and 19u
-        (["38u", "Job"], ["Aalst"], ["FULL_TIME", "INTERN"]), (["Job"], ["Gent"], ["INTERN"]),
-        (["Vrijwilliger"], ["Deinze"], ["VOLUNTEER"]),  # the label decides
-        (["Flexi"], ["Eeklo"], ["PER_DIEM"]),  # the filter decides
-        (["Vast"], ["Gent"], ["FULL_TIME"]),
-    ))  # fmt: skip
+    path = write(
+        tmp_path,
+        labelled(
+            # Not Gent, so 38u and 19u.
+            (["38u"], ["Gent"], ["FULL_TIME"]),
+            (["19u"], ["Gent"], ["PART_TIME"]),
+            (["38u", "Job"], ["Aalst"], ["FULL_TIME", "INTERN"]),
+            (["Job"], ["Gent"], ["INTERN"]),
+            (["Vrijwilliger"], ["Deinze"], ["VOLUNTEER"]),  # the label decides
+            (["Flexi"], ["Eeklo"], ["PER_DIEM"]),  # the filter decides
+            (["Vast"], ["Gent"], ["FULL_TIME"]),
+        ),
+    )
 
     dry = run(path, "--dry-run")
     assert types() == {"Vast": "OTHER"}
@@ -265,15 +348,22 @@ def test_options_get_the_employment_type_that_all_items_prove(tmp_path):
     assert dry[1] == f"Dry run, nothing was written. {summary}"
     assert summary.endswith(" 5 options received their employment type.")
     assert types() == {
-        "Vast": "OTHER", "38u": "FULL_TIME", "19u": "PART_TIME", "Job": "INTERN",
-        "Vrijwilliger": "VOLUNTEER", "Flexi": "PER_DIEM",
-    }  # fmt: skip
+        "Vast": "OTHER",
+        "38u": "FULL_TIME",
+        "19u": "PART_TIME",
+        "Job": "INTERN",
+        "Vrijwilliger": "VOLUNTEER",
+        "Flexi": "PER_DIEM",
+    }
     text = "employment_types: are OTHER here, from the options; FULL_TIME in the source"
     assert (code, lines) == (0, [f"note: items.json row 7 (id 1007): {text}"]) == (dry[0], dry[2])
     assert run(path)[1].startswith("Nothing changed")
     FilterOption.objects.filter(label="Flexi").update(employment_type="")
-    assert run(path)[1] == "7 vacancies: 0 created, 0 updated, 7 unchanged, 0 refused, 0 left as drafts. " \
-        "1 options received their employment type."  # fmt: skip
+    assert (
+        run(path)[1]
+        == "7 vacancies: 0 created, 0 updated, 7 unchanged, 0 refused, 0 left as drafts. "
+        "1 options received their employment type."
+    )
 
 
 def test_items_of_all_files_decide(tmp_path):

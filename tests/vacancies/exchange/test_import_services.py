@@ -31,25 +31,34 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """Another instance with vacancies of every audience, not in the order of creation. One was published
-    later than it was created, which only the order of the list shows."""
+    """Another instance with vacancies of every audience, not in the order of creation. One was
+    published later than it was created, which only the order of the list shows.
+    """
     folder = tmp_path_factory.mktemp("source")
     instance = Instance(folder, TIME_ZONE="Europe/Brussels")
     rows = items(130)
     for number, row in enumerate(rows):
         row["created_at"] = f"2026-01-{1 + number % 28:02} 10:00:00"
     instance.manage("import_vacancies", str(write(folder, rows[:110], "public.json")))
-    instance.manage("import_vacancies", "--internal", str(write(folder, rows[100:], "internal.json")))
+    instance.manage(
+        "import_vacancies", "--internal", str(write(folder, rows[100:], "internal.json"))
+    )
     moved = "Vacancy.objects.filter(pk=1001).update(publish_from=datetime(2026, 2, 1, tzinfo=UTC))"
     imports = "from vacancies.models import *; from datetime import *;"
     instance.manage("shell", "-v0", "-c", imports + moved)
     return instance
 
 
-def everything(get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")):
+def everything(
+    get, paths=("/v1/vacancies", "/v1/vacancies/hot/internal", "/v0.1/vacancies/internal")
+):
     """Return all items of the lists, in order."""
     return {
-        path: [item for page in range(1, 4) for item in get(f"{path}?page[size]=100&page[number]={page}")]
+        path: [
+            item
+            for page in range(1, 4)
+            for item in get(f"{path}?page[size]=100&page[number]={page}")
+        ]
         for path in paths
     }
 
@@ -110,7 +119,10 @@ def test_interrupted_import_can_be_continued(source, monkeypatch):
 @pytest.mark.slow("imports from a running service")
 def test_unauthorised_internal_list_is_reported(source, monkeypatch):
     monkeypatch.setitem(source.env, "INTERNAL_ACCESS", "authenticated")
-    imports = "from django.contrib.auth.models import User; from django.core.management import call_command; "
+    imports = (
+        "from django.contrib.auth.models import User; from django.core.management import "
+        "call_command; "
+    )
     make = "User.objects.create_user('eve', is_staff=True); call_command('issue_token', 'eve')"
     token = source.manage("shell", "-v0", "-c", imports + make).stdout.strip()
     with source.serve() as url:
@@ -129,18 +141,31 @@ PUBLIC, INTERNAL = "/v1/vacancies", "/v1/vacancies/internal"
 
 
 def rows_of(instance):
-    names = ("vacancy", "place", "vacancyoption", "filteroption", "brand", "recruiter", "vacancyrecruiter")
+    names = (
+        "vacancy",
+        "place",
+        "vacancyoption",
+        "filteroption",
+        "brand",
+        "recruiter",
+        "vacancyrecruiter",
+    )
     with closing(sqlite3.connect(instance.folder / "db.sqlite3")) as database:
         database.row_factory = sqlite3.Row
-        read = {name: database.execute(f"SELECT * FROM vacancies_{name} ORDER BY id") for name in names}
+        read = {
+            name: database.execute(f"SELECT * FROM vacancies_{name} ORDER BY id") for name in names
+        }
         return {name: [dict(row) for row in rows] for name, rows in read.items()}
 
 
 def copies(folder, count=40):
-    """Copy generated vacancies of instance A to B and back over HTTP, and to C by files. Return the items of
-    each instance by list, the rows of A before and after, and the last lines of the imports."""
+    """Copy generated vacancies of instance A to B and back over HTTP, and to C by files. Return the
+    items of each instance by list, the rows of A before and after, and the last lines of the
+    imports.
+    """
     a, b, c = (
-        Instance(folder / name, LANGUAGE_CODE=code, TIME_ZONE="UTC")  # in which no time occurs twice
+        # In which no time occurs twice.
+        Instance(folder / name, LANGUAGE_CODE=code, TIME_ZONE="UTC")
         for name, code in (("a", "en"), ("b", "nl"), ("c", "fr"))
     )
     a.manage("generate_vacancies", str(count))
@@ -148,7 +173,8 @@ def copies(folder, count=40):
 
     def take(target, *words):
         done = target.manage("import_vacancies", *words)
-        notes = [line for line in done.stderr.splitlines() if not line.startswith("{")]  # not the log
+        # Not the log.
+        notes = [line for line in done.stderr.splitlines() if not line.startswith("{")]
         told.append((done.stdout.strip(), notes))
 
     def items_of(url):
@@ -157,9 +183,9 @@ def copies(folder, count=40):
             path: [
                 item
                 for page in pages
-                for item in urllib3.request("GET", f"{url}{path}?page[size]=100&page[number]={page}").json()[
-                    "data"
-                ]
+                for item in urllib3.request(
+                    "GET", f"{url}{path}?page[size]=100&page[number]={page}"
+                ).json()["data"]
             ]
             for path in (PUBLIC, INTERNAL)
         }
@@ -202,10 +228,13 @@ def page(*data, **meta):
 def test_response_that_is_not_a_list_page_is_reported(monkeypatch):
     monkeypatch.setattr(import_command, "Service", Odd)
     for answer in (
-        (200, {}), (200, {"data": 3}), (200, {"data": [], "meta": []}), (500, {}),
+        (200, {}),
+        (200, {"data": 3}),
+        (200, {"data": [], "meta": []}),
+        (500, {}),
         (200, {"data": [], "meta": {"total": "abc", "last_page": 1}}),
         (200, {"data": [], "meta": {"total": 1, "last_page": None}}),
-    ):  # fmt: skip
+    ):
         monkeypatch.setattr(Odd, "lists", {"/v1/vacancies": answer})
         code, _, [line] = run("http://odd.example")
         assert (code, "/v1/vacancies: page 1 is not a list page" in line) == (1, True), answer
@@ -275,9 +304,12 @@ def test_order_within_a_second_of_the_source_is_kept(at):
 
 def test_interleaved_lists_keep_their_order(at):
     both = [
-        make_vacancy(pk=1000 - n, audience="both", created_at=at, publish_from=at).pk for n in range(0, 60, 2)
+        make_vacancy(pk=1000 - n, audience="both", created_at=at, publish_from=at).pk
+        for n in range(0, 60, 2)
     ]
-    between = [make_vacancy(pk=1000 - n, created_at=at, publish_from=at).pk for n in range(1, 60, 2)]
+    between = [
+        make_vacancy(pk=1000 - n, created_at=at, publish_from=at).pk for n in range(1, 60, 2)
+    ]
     external = [pk for pair in zip(sorted(both), sorted(between), strict=True) for pk in pair]
     internal = sorted(both)
 
@@ -320,7 +352,10 @@ def test_times_of_a_service_are_in_its_time_zone(client):
         assert run(url)[1].startswith("Nothing changed")
 
     shown = one(client)
-    assert (shown["created_at"], shown["updated_at"]) == ("2026-02-01 02:00:00", "2026-07-01 03:00:00")
+    assert (shown["created_at"], shown["updated_at"]) == (
+        "2026-02-01 02:00:00",
+        "2026-07-01 03:00:00",
+    )
 
 
 def test_nonexistent_time_of_a_service_is_refused():
@@ -347,7 +382,10 @@ def test_service_without_a_time_zone_is_reported_once():
 def test_unknown_or_contradictory_time_zone_is_refused():
     contradiction = "states the time zone Asia/Tokyo, but --source-time-zone is Europe/Paris."
     for stated, words, reason in (
-        *((zone, (), f'states the unknown time zone "{zone}".') for zone in ("Mars/Base", "../../x", "")),
+        *(
+            (zone, (), f'states the unknown time zone "{zone}".')
+            for zone in ("Mars/Base", "../../x", "")
+        ),
         ("Asia/Tokyo", ("--source-time-zone", "Europe/Paris"), contradiction),
     ):
         with stub_server(service(*items(1), headers={"Time-Zone": stated})) as (url, _):
@@ -359,13 +397,22 @@ def test_unknown_or_contradictory_time_zone_is_refused():
 
 
 INVALID = (
-    ("ftp://jobs.example/x", "the scheme 'ftp' is not supported; pass a file, or an http or https URL."),
-    ("file:///etc/passwd", "the scheme 'file' is not supported; pass a file, or an http or https URL."),
+    (
+        "ftp://jobs.example/x",
+        "the scheme 'ftp' is not supported; pass a file, or an http or https URL.",
+    ),
+    (
+        "file:///etc/passwd",
+        "the scheme 'file' is not supported; pass a file, or an http or https URL.",
+    ),
     ("http://", "not a complete URL; expected for example https://jobs.example.com"),
     ("http://x:port", "not a complete URL; expected for example https://jobs.example.com"),
     ("http://a:b@jobs.example", "contains a user name; pass a bearer token with --token instead."),
     ("http://jobs.example/v1/vacancies", "not the base URL of a service; pass http://jobs.example"),
-    ("http://jobs.example/a/v0.1/vacancies/1", "not the base URL of a service; pass http://jobs.example/a"),
+    (
+        "http://jobs.example/a/v0.1/vacancies/1",
+        "not the base URL of a service; pass http://jobs.example/a",
+    ),
     ("http://jobs.example/?page=1", "not the base URL of a service; pass http://jobs.example"),
 )
 
@@ -385,18 +432,28 @@ def test_url_of_another_site_is_reported_in_one_line():
     query = "/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"
     with stub_server({}) as (url, _):
         assert run(url)[2] == [
-            f"failed: {url}/v1/vacancies: returned 404; {url} is not the base URL of a service with this API."
+            (
+                f"failed: {url}/v1/vacancies: returned 404; {url} is not the base URL of a service "
+                "with this API."
+            )
         ]
     with stub_server({query: page}) as (url, _):
         assert run(url)[2] == [
-            f"failed: {url}{query}: returned text/html, not JSON (Expecting value: line 1 column 1 (char 0))."
+            (
+                f"failed: {url}{query}: returned text/html, not JSON (Expecting value: line 1 column "
+                "1 (char 0))."
+            )
         ]
 
 
 @pytest.mark.parametrize("command", ["import_vacancies", "import_forms"])
 def test_redirect_to_another_origin_is_refused(command):
     with stub_server(service(*items(1), internal=[])) as (other, seen):
-        away = (302, {"Location": f"{other}/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"}, b"")
+        away = (
+            302,
+            {"Location": f"{other}/v1/vacancies?page%5Bsize%5D=100&page%5Bnumber%5D=1"},
+            b"",
+        )
         routes = dict.fromkeys(service(internal=[]), away)
         with stub_server(routes) as (url, _):
             code, _, [line] = run_command(command, url, "--token", "secret")

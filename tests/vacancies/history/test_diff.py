@@ -34,9 +34,16 @@ def test_long_unchanged_passages_are_omitted():
     old = [f"Line {number}" for number in range(9)]
     new = ["First", *old[:4], "Between", *old[4:-1]]
     lines = [
-        "<ins>First</ins>", "Line 0", "…", "Line 3", "<ins>Between</ins>", "Line 4", "…", "Line 7",
+        "<ins>First</ins>",
+        "Line 0",
+        "…",
+        "Line 3",
+        "<ins>Between</ins>",
+        "Line 4",
+        "…",
+        "Line 7",
         "<del>Line 8</del>",
-    ]  # fmt: skip
+    ]
     assert marked(old, new) == "".join(f"<div>{line}</div>" for line in lines)
 
 
@@ -47,7 +54,8 @@ def test_unchanged_content_is_no_difference():
     assert [each.name for each in differences({}, new)] == ["title"]  # no replaced file
     assert (
         differences(
-            {}, {"location": "", "brand": None, "regions": [], "is_hot": False, "is_pay_public": True}
+            {},
+            {"location": "", "brand": None, "regions": [], "is_hot": False, "is_pay_public": True},
         )
         == []
     )
@@ -56,33 +64,78 @@ def test_unchanged_content_is_no_difference():
 @pytest.mark.parametrize(
     ("name", "before", "after", "label", "shown"),
     [
-        ("description", "<p>We care</p>", "<p>We <b>care</b></p>", "Description",
-         "<i>Only the formatting changed.</i>"),
-        ("description", "<p>One</p>", "<ul><li><p>One</p></li><li><p>Two</p></li></ul>", "Description",
-         "<div><ins>•</ins> One</div><div><ins>• Two</ins></div>"),
+        (
+            "description",
+            "<p>We care</p>",
+            "<p>We <b>care</b></p>",
+            "Description",
+            "<i>Only the formatting changed.</i>",
+        ),
+        (
+            "description",
+            "<p>One</p>",
+            "<ul><li><p>One</p></li><li><p>Two</p></li></ul>",
+            "Description",
+            "<div><ins>•</ins> One</div><div><ins>• Two</ins></div>",
+        ),
         ("is_hot", False, True, "Featured", "<div><ins>Yes</ins></div>"),
         ("is_hot", True, False, "Featured", "<div><del>Yes</del></div>"),
         ("is_pay_public", True, False, "Show pay", "<div><ins>No</ins></div>"),
-        ("audience", "public", "internal", "Audience",
-         "<div><del>Public sites</del> <ins>Internal only</ins></div>"),
+        (
+            "audience",
+            "public",
+            "internal",
+            "Audience",
+            "<div><del>Public sites</del> <ins>Internal only</ins></div>",
+        ),
         ("brand", [1, "Acme"], None, "Brand", "<div><del>Acme</del></div>"),
-        ("brand", None, [1, "<i>Acme</i>"], "Brand", "<div><ins>&lt;i&gt;Acme&lt;/i&gt;</ins></div>"),
-        ("regions", [[1, "Ghent"], [2, "Antwerp"]], [[2, "Antwerp"], [1, "Ghent"]], "Regions",
-         "<div><ins>Antwerp</ins></div><div>Ghent</div><div><del>Antwerp</del></div>"),
+        (
+            "brand",
+            None,
+            [1, "<i>Acme</i>"],
+            "Brand",
+            "<div><ins>&lt;i&gt;Acme&lt;/i&gt;</ins></div>",
+        ),
+        (
+            "regions",
+            [[1, "Ghent"], [2, "Antwerp"]],
+            [[2, "Antwerp"], [1, "Ghent"]],
+            "Regions",
+            "<div><ins>Antwerp</ins></div><div>Ghent</div><div><del>Antwerp</del></div>",
+        ),
         ("recruiters", [], [[1, "Bob"]], "Other recruiters", "<div><ins>Bob</ins></div>"),
-        ("attachments", [], [{"name": "a.pdf", "file": "", "url": "https://acme.test/a"}], "Attachments",
-         "<div><ins>a.pdf (https://acme.test/a)</ins></div>"),
-        ("attachments", [], [{"name": "a.pdf", "file": "attachments/a.pdf", "url": ""}], "Attachments",
-         "<div><ins>a.pdf</ins></div>"),
-        ("attachments", [{"name": "a.pdf", "file": "attachments/a.pdf", "url": ""}],
-         [{"name": "a.pdf", "file": "attachments/b.pdf", "url": ""}], "Attachments",
-         "<i>The file was replaced.</i>"),
+        (
+            "attachments",
+            [],
+            [{"name": "a.pdf", "file": "", "url": "https://acme.test/a"}],
+            "Attachments",
+            "<div><ins>a.pdf (https://acme.test/a)</ins></div>",
+        ),
+        (
+            "attachments",
+            [],
+            [{"name": "a.pdf", "file": "attachments/a.pdf", "url": ""}],
+            "Attachments",
+            "<div><ins>a.pdf</ins></div>",
+        ),
+        (
+            "attachments",
+            [{"name": "a.pdf", "file": "attachments/a.pdf", "url": ""}],
+            [{"name": "a.pdf", "file": "attachments/b.pdf", "url": ""}],
+            "Attachments",
+            "<i>The file was replaced.</i>",
+        ),
         ("image", "", "vacancies/a.png", "Image", "<div><ins>Uploaded image</ins></div>"),
         ("image", "vacancies/a.png", "vacancies/b.png", "Image", "<i>The file was replaced.</i>"),
-        ("publish_from", None, "2026-03-02T09:30:00+00:00", "Publish from",
-         "<div><ins>2 Mar 2026, 09:30</ins></div>"),
+        (
+            "publish_from",
+            None,
+            "2026-03-02T09:30:00+00:00",
+            "Publish from",
+            "<div><ins>2 Mar 2026, 09:30</ins></div>",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_kind_of_field_is_described(name, before, after, label, shown):
     [found] = differences({name: before}, {name: after})
     assert (found.name, found.label) == (name, label)
@@ -91,12 +144,16 @@ def test_each_kind_of_field_is_described(name, before, after, label, shown):
 
 
 def test_described_fields_are_in_the_order_of_the_page():
-    vacancy = make_vacancy(title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]})
+    vacancy = make_vacancy(
+        title="Nurse", description="<p>A</p><p>B</p>", options={"regions": ["Ghent"]}
+    )
     found = {each.name: each.marked for each in field_values(read_content(vacancy))}
     assert [name for name in field_labels() if name in found] == list(found)
     expected = {"title": "<div>Nurse</div>", "description": "<p>A</p><p>B</p>"}
     assert expected | {"regions": "<div>Ghent</div>"} == {
-        name: text for name, text in found.items() if name in (*expected, "regions", "profile", "is_hot")
+        name: text
+        for name, text in found.items()
+        if name in (*expected, "regions", "profile", "is_hot")
     }
     Filter.objects.filter(keyword="regions").update(label="Provinces")
     assert field_labels()["regions"] == "Provinces"
@@ -116,9 +173,12 @@ HUGE = {
         for words in (WORDS, SOME)
     ),
     "equal lines": ("<p>x</p>" * 30_000, "<p>x</p>" * 15_000 + "<p>y</p>" + "<p>x</p>" * 16_000),
-    "marked words": ("<p>" + "<b>x</b> " * 40_000 + "</p>", "<p>" + "<b>x</b> <i>y</i> " * 20_000 + "</p>"),
+    "marked words": (
+        "<p>" + "<b>x</b> " * 40_000 + "</p>",
+        "<p>" + "<b>x</b> <i>y</i> " * 20_000 + "</p>",
+    ),
     "two words": (f"<p>{'a b ' * 400}</p>", f"<p>{'b a a b ' * 200}</p>"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow("compares huge texts")

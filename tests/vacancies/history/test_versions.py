@@ -16,7 +16,14 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, saved, staff
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields, plain_fields
-from vacancies.history.versions import EXCLUDED_FIELDS, content_at, read_content, record, record_drift, replay
+from vacancies.history.versions import (
+    EXCLUDED_FIELDS,
+    content_at,
+    read_content,
+    record,
+    record_drift,
+    replay,
+)
 from vacancies.models import Attachment, Change, FilterOption, Vacancy, VacancyRecruiter, Version
 from vacancies.operations import options, publication
 from vacancies.operations.restore import restore
@@ -42,7 +49,16 @@ def folded(vacancy: Vacancy) -> dict[str, Any]:
 
 
 EVERYTHING = sorted(
-    ["brand", "image", "head_recruiter", "form", "places", "remote_countries", "recruiters", "attachments"]
+    [
+        "brand",
+        "image",
+        "head_recruiter",
+        "form",
+        "places",
+        "remote_countries",
+        "recruiters",
+        "attachments",
+    ]
     + Keyword.values
     + [field.name for field in plain_fields(Vacancy)]
 )
@@ -54,14 +70,24 @@ EVERYTHING = sorted(
 def test_creation_is_recorded_with_the_whole_content(anna: Client, time_machine: Any) -> None:
     time_machine.move_to(NOW, tick=False)
     region = make_option("regions", "Ghent")
-    form = {**NO_ROWS, "title": "Nurse", "status": "draft", "audience": "public", "regions": [region.pk]}
+    form = {
+        **NO_ROWS,
+        "title": "Nurse",
+        "status": "draft",
+        "audience": "public",
+        "regions": [region.pk],
+    }
 
     assert saved(anna.post(ADD, form))
 
     vacancy = Vacancy.objects.get()
     assert reported() == [("created", "anna", EVERYTHING)]
     version = Version.objects.get()
-    assert (version.created_at, version.brand, version.content) == (NOW, None, read_content(vacancy))
+    assert (version.created_at, version.brand, version.content) == (
+        NOW,
+        None,
+        read_content(vacancy),
+    )
     assert version.content["regions"] == [[region.pk, "Ghent"]]
 
 
@@ -74,9 +100,12 @@ def test_edit_is_recorded_with_the_changed_fields(anna: Client, time_machine: An
     Version.objects.update(author=User.objects.get(username="anna"))
     bob = vacancy.recruiter_links.get()
     links = {
-        "recruiter_links-TOTAL_FORMS": "2", "recruiter_links-0-id": bob.pk, "recruiter_links-0-position": "5",
-        "recruiter_links-1-recruiter": colleague.pk, "recruiter_links-1-position": "3",
-    }  # fmt: skip
+        "recruiter_links-TOTAL_FORMS": "2",
+        "recruiter_links-0-id": bob.pk,
+        "recruiter_links-0-position": "5",
+        "recruiter_links-1-recruiter": colleague.pk,
+        "recruiter_links-1-position": "3",
+    }
     steps: list[tuple[dict[str, Any], str]] = [
         ({"title": "Head nurse"}, "title"),
         ({"description": "<p>Cure</p>"}, "description"),
@@ -84,7 +113,10 @@ def test_edit_is_recorded_with_the_changed_fields(anna: Client, time_machine: An
         ({"last_day": "2198-07-31"}, "publish_until"),
         ({"brand": make_brand("Other").pk}, "brand"),
         (links, "recruiters"),
-        ({"attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://acme.test/a.pdf"}, "attachments"),
+        (
+            {"attachments-TOTAL_FORMS": "1", "attachments-0-url": "https://acme.test/a.pdf"},
+            "attachments",
+        ),
     ]
     for number, (change, name) in enumerate(steps, start=1):
         time_machine.move_to(NOW + number * HOUR, tick=False)
@@ -129,7 +161,9 @@ def test_deletion_is_recorded_with_the_whole_content(anna: Client) -> None:
     assert not Vacancy.objects.exists()
     for each in (vacancy, *others):
         assert reported(each) == [("found", None, EVERYTHING), ("deleted", "anna", EVERYTHING)]
-    assert folded(vacancy) == Version.objects.get(vacancy=vacancy.pk, change="deleted").content == then
+    assert (
+        folded(vacancy) == Version.objects.get(vacancy=vacancy.pk, change="deleted").content == then
+    )
     assert Version.objects.first().brand == make_brand()
 
 
@@ -151,18 +185,26 @@ def test_history_lists_versions_newest_first(anna: Client, time_machine: Any) ->
 
     changed, found = response.context["rows"]
     assert (changed["version"].change, changed["created_at"], changed["is_current"]) == (
-        "changed", "2 Mar 2026, 09:30", True,
-    )  # fmt: skip
+        "changed",
+        "2 Mar 2026, 09:30",
+        True,
+    )
     assert [(each.label, each.marked) for each in changed["differences"]] == [
         ("Title", "<div><del>Nurse</del> <ins>Head nurse</ins></div>")
     ]
-    assert (found["version"].change, found["is_baseline"], found["is_current"]) == ("found", True, False)
+    assert (found["version"].change, found["is_baseline"], found["is_current"]) == (
+        "found",
+        True,
+        False,
+    )
     html = response.content.decode()
     assert "Anna Peeters" in html
     assert "by an import or a command" in html
 
 
-def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_max_num_queries: Any) -> None:
+def test_history_has_a_constant_number_of_queries(
+    anna: Client, django_assert_max_num_queries: Any
+) -> None:
     vacancy, found = make_vacancy(), []
     for titles in (("A",), ("B", "C")):
         for title in titles:
@@ -181,7 +223,9 @@ def test_history_has_a_constant_number_of_queries(anna: Client, django_assert_ma
 def test_version_of_another_vacancy_or_brand_is_not_found(anna: Client) -> None:
     mine, other = make_vacancy(brand=make_brand("Mine")), make_vacancy(brand=make_brand("Other"))
     own, foreign = (record(each, Change.CREATED, author=None, at=NOW).pk for each in (mine, other))
-    recruiter = staff("recruiter", "view_vacancy", "change_vacancy", "add_vacancy", brands=[mine.brand])
+    recruiter = staff(
+        "recruiter", "view_vacancy", "change_vacancy", "add_vacancy", brands=[mine.brand]
+    )
     number = other.pk
     assert recruiter.get(f"{LIST}{mine.pk}/versions/{own}/").status_code == 200
     assert anna.get(f"{LIST}{mine.pk}/versions/{foreign}/").status_code == 404
@@ -208,7 +252,8 @@ def test_restore_page_shows_the_changes_and_restores_on_post(anna: Client) -> No
     vacancy = make_vacancy(title="Nurse", audience="public", options={"regions": ["Gent"]})
     version = record(vacancy, Change.CREATED, author=None, at=NOW)
     Vacancy.objects.update(title="Head nurse", audience="both", status="unpublished")
-    make_option("regions", "Gent").__class__.objects.update(label="Ghent")  # no difference of this vacancy
+    # No difference of this vacancy.
+    make_option("regions", "Gent").__class__.objects.update(label="Ghent")
     url = f"{LIST}{vacancy.pk}/versions/{version.pk}/"
 
     response = anna.get(url)

@@ -22,7 +22,9 @@ on_postgresql = pytest.mark.skipif(
 
 @contextmanager
 def elsewhere() -> Iterator[Callable[..., None]]:
-    """A transaction on its own connection. Yields a function that executes SQL; commits at the end."""
+    """A transaction on its own connection. Yields a function that executes SQL;
+    commits at the end.
+    """
     other = connection.copy()
     try:
         other.set_autocommit(False)
@@ -45,8 +47,9 @@ def now_or_later(act: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def step_in(monkeypatch: Any, sql: str, act: Callable[[], Any]) -> list[Any]:
-    """Call `act` once, right before the first statement that contains `sql`. Return a list that is empty
-    afterwards."""
+    """Call `act` once, right before the first statement that contains `sql`. Return a list that is
+    empty afterwards.
+    """
     fetch, left = lists.fetch, [act]
 
     def act_once(statement: str) -> None:
@@ -89,7 +92,9 @@ def use_small_buckets(monkeypatch: Any, size: int) -> None:
 
 
 def write_rows(vacancies: Any, *, is_expired: bool) -> None:
-    """Write the rows of `vacancies` with that mark, as a database does whose clock is ahead or behind."""
+    """Write the rows of `vacancies` with that mark, as a database does whose clock is ahead or
+    behind.
+    """
     with transaction.atomic():
         vacancies.update(status=F("status"))  # raises the revision
         rows = list(ListedVacancy.objects.filter(vacancy__in=vacancies))

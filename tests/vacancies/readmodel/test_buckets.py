@@ -25,7 +25,9 @@ def now(time_machine):
 def make(dates: Dates) -> None:
     for number, (start, end) in enumerate(dates):
         audience = ("public", "both", "internal", "both")[number % 4]
-        make_vacancy(publish_from=start, publish_until=end, audience=audience, is_hot=number % 3 == 0)
+        make_vacancy(
+            publish_from=start, publish_until=end, audience=audience, is_hot=number % 3 == 0
+        )
 
 
 @on_postgresql
@@ -48,7 +50,16 @@ def test_vacancy_that_expires_with_the_end_of_its_bucket(site, now, monkeypatch,
 def test_first_and_last_time(site, now, monkeypatch):
     use_small_buckets(monkeypatch, 2)
     first, last = (datetime(year, 1, 1, tzinfo=now.tzinfo) for year in (1, 9999))
-    make([(first + DAY, None), (first + DAY, None), (now, None), (now, last), (last, None), (last, None)])
+    make(
+        [
+            (first + DAY, None),
+            (first + DAY, None),
+            (now, None),
+            (now, last),
+            (last, None),
+            (last, None),
+        ]
+    )
     for _ in range(2):
         check_pages(site, 1)
         assert bucket_counts() == published_counts()

@@ -1,6 +1,8 @@
-"""The lists follow the clock of the process that responds, and no reader writes because time passed.
+"""The lists follow the clock of the process that responds, and no reader writes because time
+passed.
 
-The clock of the process is stopped; that of the database, which marks rows as expired, cannot be changed.
+The clock of the process is stopped; that of the database, which marks rows as expired, cannot be
+changed.
 """
 
 import re
@@ -14,7 +16,14 @@ from django.utils import timezone
 
 from jobsite.serving.revision import read_state
 from tests.factories import make_vacancy
-from tests.vacancies.api.site import LISTS, ON_POSTGRESQL, Site, bucket_counts, check, published_counts
+from tests.vacancies.api.site import (
+    LISTS,
+    ON_POSTGRESQL,
+    Site,
+    bucket_counts,
+    check,
+    published_counts,
+)
 from tests.vacancies.readmodel.helpers import LIST, on_postgresql, write_rows
 from vacancies.api.lists import ListViewSet
 from vacancies.models import BucketCount, ListedVacancy, Vacancy
@@ -60,7 +69,9 @@ def stored() -> Any:
     return read_state(), *(list(each.values()) for each in rows)
 
 
-def test_reader_does_not_write_when_vacancies_go_live_or_expire(uncached, schedule, now, time_machine):
+def test_reader_does_not_write_when_vacancies_go_live_or_expire(
+    uncached, schedule, now, time_machine
+):
     call_command("render_items", verbosity=0)
     before, written = stored(), []
 
@@ -92,7 +103,8 @@ def test_processes_with_different_clocks_serve_their_own_time(
             for path in PATHS:
                 process.same(path)
     assert read_state() == before
-    assert plain_pages == [] or not ON_POSTGRESQL  # no clock makes the read model unusable for the other
+    # No clock makes the read model unusable for the other.
+    assert plain_pages == [] or not ON_POSTGRESQL
 
 
 def test_cached_response_ends_to_the_microsecond(site, now, time_machine):
@@ -104,7 +116,7 @@ def test_cached_response_ends_to_the_microsecond(site, now, time_machine):
         assert Site().same(LIST)["meta"]["total"] == total
 
 
-# --- Rows that the clock of the database marked as expired ------------------------------------------------
+# --- Rows that the clock of the database marked as expired ----------------------------------------
 
 
 @on_postgresql
@@ -159,12 +171,14 @@ def test_row_that_is_marked_too_late(uncached, now, plain_pages):
     assert bucket_counts() == published_counts() == [1, 0, 0, 0]
 
 
-# --- ETags -----------------------------------------------------------------------------------------------
+# --- ETags ----------------------------------------------------------------------------------------
 
 
 @on_postgresql
 def test_etag_is_stable_while_pages_are_plain_queries(uncached, now, plain_pages):
-    early = make_vacancy(publish_from=now - 9 * HOUR, publish_until=now + HOUR, audience="both", is_hot=True)
+    early = make_vacancy(
+        publish_from=now - 9 * HOUR, publish_until=now + HOUR, audience="both", is_hot=True
+    )
     tags = {path: uncached.ask(path)[1]["ETag"] for path in PATHS}
     for act, plain in (
         (lambda: write_rows(Vacancy.objects.all(), is_expired=True), True),

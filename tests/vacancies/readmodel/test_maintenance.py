@@ -1,4 +1,6 @@
-"""Maintenance of the read model changes no response: marks, the division of counts, and filling it again."""
+"""Maintenance of the read model changes no response:
+marks, the division of counts, and filling it again.
+"""
 
 from contextlib import ExitStack
 from datetime import timedelta
@@ -36,7 +38,9 @@ BUCKET = ("start_at", "start_id", "external", "hot", "internal", "hot_internal")
 
 def bodies(site: Site) -> dict[str, bytes]:
     site.cached.entries.clear()
-    return {path: site.body(path) for path in (*LISTS, f"{LIST}?sort=title", f"{LIST}?page[size]=2")}
+    return {
+        path: site.body(path) for path in (*LISTS, f"{LIST}?sort=title", f"{LIST}?page[size]=2")
+    }
 
 
 def buckets() -> list[tuple[Any, ...]]:
@@ -44,12 +48,14 @@ def buckets() -> list[tuple[Any, ...]]:
     return list(BucketCount.objects.order_by("start_at", "start_id", "pk").values_list(*BUCKET))
 
 
-# --- Marks -----------------------------------------------------------------------------------------------
+# --- Marks ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def due(time_machine):
-    """Five vacancies of which none is marked as it should be, and three others. Returns the five."""
+    """Five vacancies of which none is marked as it should be, and three others.
+    Returns the five.
+    """
     now = timezone.now()
     time_machine.move_to(now, tick=False)
     ends = (-HOUR, -2 * HOUR, -timedelta(minutes=6), HOUR, 2 * HOUR)
@@ -128,12 +134,14 @@ def test_vacancy_is_due_since_the_start_of_a_transaction(site):
     check(site, LIST)
 
 
-# --- Counts ----------------------------------------------------------------------------------------------
+# --- Counts ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def many(monkeypatch):
-    """23 vacancies, more than ten of them at one time, and buckets of five that are divided beyond ten."""
+    """23 vacancies, more than ten of them at one time, and buckets of five that are divided beyond
+    ten.
+    """
     use_small_buckets(monkeypatch, 10)
     now = timezone.now()
     for number in range(23):
@@ -199,7 +207,9 @@ def test_counts_are_not_divided_during_a_transaction_that_changes_them(site, man
     check_pages(site, 7)
 
 
-@pytest.mark.parametrize("statement", ["sum(external)", "row_number()", "DELETE FROM vacancies_bucketcount"])
+@pytest.mark.parametrize(
+    "statement", ["sum(external)", "row_number()", "DELETE FROM vacancies_bucketcount"]
+)
 def test_writer_waits_while_counts_are_divided(site, many, monkeypatch, statement):
     """It counts in the new buckets."""
     middle = Vacancy.objects.order_by("publish_from")[4].publish_from
@@ -230,7 +240,7 @@ def test_writer_that_was_rolled_back_does_not_count(site, many):
     check_pages(site, 7)
 
 
-# --- Filling it again --------------------------------------------------------------------------------------
+# --- Filling it again -----------------------------------------------------------------------------
 
 
 def test_flush_leaves_correct_counts(site, many):
@@ -258,7 +268,9 @@ DERIVED = ("vacancies.ListedVacancy", "vacancies.BucketCount", "vacancies.Render
 def test_loaddata_leaves_correct_counts(site, many, tmp_path, is_flushed):
     """Of a file without the read model. With it, the command render_items --rebuild is needed."""
     before, file = bodies(site), tmp_path / "all.json"
-    call_command("dumpdata", "vacancies", "forms_structure", exclude=DERIVED, output=file, verbosity=0)
+    call_command(
+        "dumpdata", "vacancies", "forms_structure", exclude=DERIVED, output=file, verbosity=0
+    )
     if is_flushed:
         call_command("flush", interactive=False, verbosity=0)
     call_command("loaddata", file, verbosity=0)
@@ -270,8 +282,11 @@ def test_loaddata_leaves_correct_counts(site, many, tmp_path, is_flushed):
 
 def test_truncated_vacancies_are_not_counted(site, many):
     balance()
-    tables = ", ".join(model._meta.db_table for model in apps.get_app_config("vacancies").get_models()
-                       if model not in (ListedVacancy, BucketCount, RenderedItem))  # fmt: skip
+    tables = ", ".join(
+        model._meta.db_table
+        for model in apps.get_app_config("vacancies").get_models()
+        if model not in (ListedVacancy, BucketCount, RenderedItem)
+    )
     with elsewhere() as execute:
         execute(f"TRUNCATE {tables} CASCADE")
     check(site, LIST)

@@ -48,7 +48,7 @@ from vacancies.models import (
 from vacancies.operations.publication import publish
 from vacancies.readmodel import maintenance
 
-# --- Items ----------------------------------------------------------------------------------------------
+# --- Items ----------------------------------------------------------------------------------------
 
 CHILD_ROWS: dict[str, Callable[[Vacancy], tuple[str, list[Any]]]] = {
     "option": lambda vacancy: (
@@ -72,7 +72,9 @@ OPTION_CHANGES = {
     "filter": "UPDATE vacancies_filter SET keyword = 'functiongroup' WHERE keyword = 'regions'",
     "filter of the option": "UPDATE vacancies_filteroption SET filter_id = "
     "(SELECT id FROM vacancies_filter WHERE keyword = 'work_regimes') WHERE label = 'Ghent'",
-    "employment type": "UPDATE vacancies_filteroption SET employment_type = 'INTERN' WHERE label = 'Ghent'",
+    "employment type": (
+        "UPDATE vacancies_filteroption SET employment_type = 'INTERN' WHERE label = 'Ghent'"
+    ),
 }
 
 
@@ -83,7 +85,9 @@ def test_child_row_is_committed_after_its_vacancy_is_published_and_read(site, ch
     path, statement = f"{LIST}/{vacancy.pk}", CHILD_ROWS[child](vacancy)
     with elsewhere() as execute:
         execute(*statement)
-        later = now_or_later(lambda: Vacancy.objects.filter(pk=vacancy.pk).update(status="published"))
+        later = now_or_later(
+            lambda: Vacancy.objects.filter(pk=vacancy.pk).update(status="published")
+        )
         site.body(path), site.body(LIST)
     later()
     check(site, path)
@@ -129,10 +133,16 @@ def test_option_changes_while_a_vacancy_gets_it_or_is_published_with_it(site, ch
 @pytest.mark.parametrize("is_late", ["brand", "publication"])
 def test_brand_gets_another_address_while_a_vacancy_gets_it_or_is_published_with_it(site, is_late):
     acme, other = make_brand("Acme", vacancy_url="https://acme.test/"), make_brand("Other")
-    vacancy = make_vacancy(brand=other) if is_late == "brand" else make_vacancy(brand=acme, status="draft")
+    vacancy = (
+        make_vacancy(brand=other)
+        if is_late == "brand"
+        else make_vacancy(brand=acme, status="draft")
+    )
     values = {"brand": acme} if is_late == "brand" else {"status": "published"}
     with elsewhere() as execute:
-        execute("UPDATE vacancies_brand SET vacancy_url = 'https://new.test/' WHERE id = %s", [acme.pk])
+        execute(
+            "UPDATE vacancies_brand SET vacancy_url = 'https://new.test/' WHERE id = %s", [acme.pk]
+        )
         later = now_or_later(partial(Vacancy.objects.filter(pk=vacancy.pk).update, **values))
         site.body(f"{LIST}/{vacancy.pk}"), site.body(LIST)
     later()
@@ -176,7 +186,9 @@ def test_option_moves_to_another_filter(site):
 
 FACT_CHANGES: dict[str, Callable[[Vacancy], Any]] = {
     "place is changed": lambda vacancy: Place.objects.update(locality="Bruges"),
-    "place is added": lambda vacancy: Place.objects.create(vacancy=vacancy, kind="applicant", country="FR"),
+    "place is added": lambda vacancy: Place.objects.create(
+        vacancy=vacancy, kind="applicant", country="FR"
+    ),
     "place is deleted": lambda vacancy: Place.objects.all().delete(),
     "employment type": lambda vacancy: FilterOption.objects.update(employment_type="INTERN"),
     "host of the brand": lambda vacancy: Brand.objects.update(host="jobs.acme.test"),
@@ -190,7 +202,9 @@ FACT_CHANGES: dict[str, Callable[[Vacancy], Any]] = {
 @pytest.mark.each_database
 def test_change_of_a_fact_shows_at_once(site, settings):
     settings.CAREER_SITE = True
-    vacancy = make_vacancy(options={"regions": ["Ghent"]}, places=({"locality": "Ghent", "country": "BE"},))
+    vacancy = make_vacancy(
+        options={"regions": ["Ghent"]}, places=({"locality": "Ghent", "country": "BE"},)
+    )
     paths = (LIST, f"{LIST}/{vacancy.pk}")
     unchanged = []
     for name, change in FACT_CHANGES.items():
@@ -226,7 +240,7 @@ def test_republished_vacancy_has_new_etags(site):
             assert tags.setdefault(headers["ETag"], answer) == answer, number
 
 
-# --- Forms ----------------------------------------------------------------------------------------------
+# --- Forms ----------------------------------------------------------------------------------------
 
 
 @on_postgresql
@@ -250,17 +264,20 @@ def test_vacancy_gets_another_form_while_its_form_is_read(site, monkeypatch):
     assert site.body(f"{LIST}/{stays.pk}/form") == before
 
 
-# --- Lists ----------------------------------------------------------------------------------------------
+# --- Lists ----------------------------------------------------------------------------------------
 
 # The statements between which another process acts: those of the totals, and the page.
 STATEMENTS = ("sum(external)", "UNION ALL", "max(publish_until)", "LIMIT %s OFFSET %s")
 EVENTS: dict[str, Callable[[], Any]] = {
     "one is published": lambda: make_vacancy(title="Sailor", is_hot=True),
     "one is deleted": lambda: Vacancy.objects.order_by("?").first().delete(),
-    "all are moved": lambda: Vacancy.objects.update(publish_from=timezone.now() - timedelta(days=9)),
+    "all are moved": lambda: Vacancy.objects.update(
+        publish_from=timezone.now() - timedelta(days=9)
+    ),
     "one expires": lambda: Vacancy.objects.filter(is_hot=True).update(publish_until=timezone.now()),
     "expired ones are marked": lambda: Vacancy.objects.update(
-        publish_from=timezone.now() - timedelta(days=9), publish_until=timezone.now() - timedelta(days=8)
+        publish_from=timezone.now() - timedelta(days=9),
+        publish_until=timezone.now() - timedelta(days=8),
     ),
     "the counts are balanced": maintenance.balance,
     "the read model is rebuilt": maintenance.rebuild,
@@ -289,10 +306,17 @@ def test_event_between_two_statements_of_a_page(site, monkeypatch, time_machine,
 
 def test_publishing_raises_the_revision_once(site):
     time = timezone.now().replace(microsecond=0)
-    draft, scheduled = make_vacancy(status="draft"), make_vacancy(publish_from=time + timedelta(hours=1))
+    draft, scheduled = (
+        make_vacancy(status="draft"),
+        make_vacancy(publish_from=time + timedelta(hours=1)),
+    )
     ends = make_vacancy(status="draft", publish_until=time + timedelta(hours=2))
     before = read_state()
-    assert set(publish(vacancies=Vacancy.objects.all(), at=time).done) == {draft.pk, scheduled.pk, ends.pk}
+    assert set(publish(vacancies=Vacancy.objects.all(), at=time).done) == {
+        draft.pk,
+        scheduled.pk,
+        ends.pk,
+    }
     if connection.vendor == "postgresql":  # SQLite raises it for each row
         assert read_state().number == before.number + 1
     check(site, LIST)
@@ -308,8 +332,10 @@ def test_filtered_list_during_continuous_writes(site, monkeypatch):
     def write_and_fetch(statement: str, *parameters: Any) -> list[tuple]:
         if "= ANY(" in statement:
             with elsewhere() as execute:
-                execute("UPDATE vacancies_vacancy SET title = %s WHERE id = %s",
-                        [f"Nurse {len(writes)} again", vacancies[len(writes) % 3].pk])  # fmt: skip
+                execute(
+                    "UPDATE vacancies_vacancy SET title = %s WHERE id = %s",
+                    [f"Nurse {len(writes)} again", vacancies[len(writes) % 3].pk],
+                )
             writes.append(statement)
         return fetch(statement, *parameters)
 
@@ -318,7 +344,8 @@ def test_filtered_list_during_continuous_writes(site, monkeypatch):
     assert [item["title"] for item in found] == ["Nurse 0", "Nurse 1", "Nurse 2"]
     assert len(writes) == 1
     found = json.loads(site.body(f"{LIST}?filter[search]=nurse&sort=title"))["data"]
-    # The second write came before the first statement, so a snapshot was needed; the third one during it.
+    # The second write came before the first statement, so a snapshot was needed; the third one
+    # during it.
     assert [item["title"] for item in found] == ["Nurse 0 again", "Nurse 1 again", "Nurse 2"]
     assert len(writes) == 3
 
@@ -339,7 +366,9 @@ def test_brand_is_renamed_between_the_page_and_its_placeholders(site, monkeypatc
 
     with monkeypatch.context() as patched:
         patched.setattr(lists, "resolve", rename_and_resolve)
-        shown = {(item["title"], item["brand"]["name"]) for item in json.loads(site.body(LIST))["data"]}
+        shown = {
+            (item["title"], item["brand"]["name"]) for item in json.loads(site.body(LIST))["data"]
+        }
     assert shown == {("Nurse", "Acme"), ("Cook", "Acme")}
     check(site, LIST)
 

@@ -1,7 +1,8 @@
-"""Random operations: after each of them, random pages of all lists are those of the plain implementation.
+"""Random operations: after each of them, random pages of all lists are those of the plain
+implementation.
 
-READMODEL_STEPS=3000 runs more operations than usual, READMODEL_SEED=1 other ones. SQLite needs fewer, as
-it has no read model.
+READMODEL_STEPS=3000 runs more operations than usual, READMODEL_SEED=1 other ones. SQLite needs
+fewer, as it has no read model.
 """
 
 import os
@@ -44,7 +45,9 @@ REGIONS = ("antwerp", "ghent")
 
 
 class World:
-    """A site, its clock, and what can happen to it. Each operation is a method that returns nothing."""
+    """A site, its clock, and what can happen to it.
+    Each operation is a method that returns nothing.
+    """
 
     def __init__(self, site: Site, travel: Callable[[datetime], None]) -> None:
         self.random = Random(SEED)
@@ -77,19 +80,27 @@ class World:
         }
 
     def some(self, share: float = 0.2) -> QuerySet[Vacancy]:
-        pks = [pk for pk in Vacancy.objects.values_list("pk", flat=True) if self.random.random() < share]
+        pks = [
+            pk
+            for pk in Vacancy.objects.values_list("pk", flat=True)
+            if self.random.random() < share
+        ]
         return Vacancy.objects.filter(pk__in=pks)
 
     # --- Operations ---
 
     def create(self) -> None:
-        make_vacancy(options={"regions": ["Ghent"]} if self.random.random() < 0.4 else {}, **self.values())
+        make_vacancy(
+            options={"regions": ["Ghent"]} if self.random.random() < 0.4 else {}, **self.values()
+        )
 
     def create_many(self) -> None:
         shared = Vacancy.objects.first() or make_vacancy()
         people = {"brand_id": shared.brand_id, "head_recruiter_id": shared.head_recruiter_id}
         values = self.values()  # all at one time
-        Vacancy.objects.bulk_create(Vacancy(**values | people) for _ in range(self.random.randint(2, 14)))
+        Vacancy.objects.bulk_create(
+            Vacancy(**values | people) for _ in range(self.random.randint(2, 14))
+        )
 
     def save(self) -> None:
         for vacancy in self.some(0.02):
@@ -106,7 +117,9 @@ class World:
 
     def shift(self) -> None:
         by = self.random.randint(-30, 30) * GRID
-        self.some().update(publish_from=F("publish_from") + by, publish_until=F("publish_until") + by)
+        self.some().update(
+            publish_from=F("publish_from") + by, publish_until=F("publish_until") + by
+        )
 
     def end(self) -> None:
         self.some().filter(publish_from__lt=self.now).update(publish_until=self.now)
@@ -129,9 +142,13 @@ class World:
 
     def change_others(self) -> None:
         kind = self.random.choice(("", "INTERN", "FULL_TIME"))
-        FilterOption.objects.filter(pk=self.random.choice(self.options).pk).update(employment_type=kind)
+        FilterOption.objects.filter(pk=self.random.choice(self.options).pk).update(
+            employment_type=kind
+        )
         address = self.random.choice(("", "https://acme.test/"))
-        Brand.objects.update(vacancy_url=address, host=self.random.choice(("", "acme.test", "new.test")))
+        Brand.objects.update(
+            vacancy_url=address, host=self.random.choice(("", "acme.test", "new.test"))
+        )
 
     def roll_back(self) -> None:
         with transaction.atomic():
@@ -168,11 +185,25 @@ class World:
     def mark_late(self) -> None:
         write_rows(self.some(), is_expired=False)
 
-    CHANGES = {create: 6, create_many: 3, save: 8, update: 6, redate: 4, shift: 3, end: 2, delete: 5,
-               choose_options: 2, choose_places: 2, change_others: 1}  # fmt: skip
+    CHANGES = {
+        create: 6,
+        create_many: 3,
+        save: 8,
+        update: 6,
+        redate: 4,
+        shift: 3,
+        end: 2,
+        delete: 5,
+        choose_options: 2,
+        choose_places: 2,
+        change_others: 1,
+    }
     OPERATIONS = CHANGES | {
-        roll_back: 2, roll_back_in_part: 2, move_clock: 10, move_clock_to_the_next_change: 10,
-    }  # fmt: skip
+        roll_back: 2,
+        roll_back_in_part: 2,
+        move_clock: 10,
+        move_clock_to_the_next_change: 10,
+    }
     if ON_POSTGRESQL:
         OPERATIONS |= {mark: 4, balance: 4, rebuild: 1, mark_early: 1, mark_late: 2}
 
@@ -232,10 +263,17 @@ class World:
         if not path.startswith("/v1/") or self.random.random() > 0.4:
             return {}
         region, word = self.random.choice(REGIONS), self.random.choice(("nurse", "cook"))
-        return self.random.choice((
-            {"sort": "published_at"}, {"sort": "-published_at"}, {"sort": "title"}, {"sort": "-title"},
-            {"filter[regions]": region}, {"filter[search]": word}, {"fields": "id,regions"},
-        ))  # fmt: skip
+        return self.random.choice(
+            (
+                {"sort": "published_at"},
+                {"sort": "-published_at"},
+                {"sort": "title"},
+                {"sort": "-title"},
+                {"filter[regions]": region},
+                {"filter[search]": word},
+                {"fields": "id,regions"},
+            )
+        )
 
 
 @pytest.mark.slow("hundreds of random operations")

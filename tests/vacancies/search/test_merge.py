@@ -1,4 +1,6 @@
-"""Changes are found at once, whether they are merged or not, whoever writes and merges at the same time."""
+"""Changes are found at once, whether they are merged or not, whoever writes and merges at the same
+time.
+"""
 
 from array import array
 from datetime import timedelta
@@ -41,11 +43,18 @@ def test_every_writer_records_what_it_changes(db):
     link = VacancyOption(vacancy=vacancy, option=option, position=0)
     place = Place(vacancy=vacancy, locality="Gent", country="BE")
     for write in (
-        lambda: one.update(title="B"), lambda: one.update(status="draft"), lambda: one.update(language="nl"),
-        lambda: one.update(publish_until=timezone.now()), lambda: one.update(brand=None), link.save,
-        lambda: VacancyOption.objects.update(option=make_option("types", "X")), place.save, place.delete,
-        link.delete, one.delete,
-    ):  # fmt: skip
+        lambda: one.update(title="B"),
+        lambda: one.update(status="draft"),
+        lambda: one.update(language="nl"),
+        lambda: one.update(publish_until=timezone.now()),
+        lambda: one.update(brand=None),
+        link.save,
+        lambda: VacancyOption.objects.update(option=make_option("types", "X")),
+        place.save,
+        place.delete,
+        link.delete,
+        one.delete,
+    ):
         write()
         assert changed() == {vacancy.pk}
     for values in ({"updated_at": timezone.now()}, {"pay_note": "x"}, {"title": other.title}):

@@ -1,5 +1,5 @@
-"""After every change, searches find what the plain implementation finds, in its order, in a process with an
-index and in a new one.
+"""After every change, searches find what the plain implementation finds, in its order, in a process
+with an index and in a new one.
 
 SEARCH_STEPS=500 runs more changes than usual, SEARCH_SEED=1 other ones.
 """
@@ -25,27 +25,89 @@ from vacancies.search.merge import merge
 STEPS = int(os.environ.get("SEARCH_STEPS", "60"))
 SEED = int(os.environ.get("SEARCH_SEED", "0"))
 TITLES = (
-    "Steuerberater (m/w/d)", "Steuerberaterin", "Vrachtwagenchauffeur", "Chauffeur C++", "Infirmière de nuit",
-    "Infirmier", "Nurse", "Night nurses", "IT-Systemadministrator", "Verkäufer/in", "Vendeuse", "R developer",
-    "Software-Entwickler", "Softwareentwicklerin", ".NET Entwickler", "Night shift nurse", "Office manager",
+    "Steuerberater (m/w/d)",
+    "Steuerberaterin",
+    "Vrachtwagenchauffeur",
+    "Chauffeur C++",
+    "Infirmière de nuit",
+    "Infirmier",
+    "Nurse",
+    "Night nurses",
+    "IT-Systemadministrator",
+    "Verkäufer/in",
+    "Vendeuse",
+    "R developer",
+    "Software-Entwickler",
+    "Softwareentwicklerin",
+    ".NET Entwickler",
+    "Night shift nurse",
+    "Office manager",
     "東京 office",
-)  # fmt: skip
+)
 PLACES = ("Gent", "Sint-Niklaas", "Den Haag", "Köln", "")
-TEXTS = ("<p>IT night shift in Gent</p>", "<p>Nurses and a chauffeur.</p>", "<p>Entwickler, c++, R.</p>", "")
+TEXTS = (
+    "<p>IT night shift in Gent</p>",
+    "<p>Nurses and a chauffeur.</p>",
+    "<p>Entwickler, c++, R.</p>",
+    "",
+)
 LABELS = ("Voltijds", "Night work", "Verpleegkundigen", "Köln")
 QUERIES = (
-    "steuerberater", "Steuerberaterin", "chauffeur", "vrachtwagenchauffeurs", "infirmiere", "nurse",
-    "night nurse", '"night shift"', '"night nurse" IT', "IT", "r", "c++", ".net", "verkaeufer",
-    "softwareentwickler", "entwickler koln", "gent", '"den haag"', "vendeur", "nurss", "steuerberatter gent",
-    "chaufeur", "zzzz", "office", "東", "acme", "lumen care", "voltijd", "verpleegkundige",
-    "nachtschicht chauffeur", "&", '"night work"', "off",
-)  # fmt: skip
+    "steuerberater",
+    "Steuerberaterin",
+    "chauffeur",
+    "vrachtwagenchauffeurs",
+    "infirmiere",
+    "nurse",
+    "night nurse",
+    '"night shift"',
+    '"night nurse" IT',
+    "IT",
+    "r",
+    "c++",
+    ".net",
+    "verkaeufer",
+    "softwareentwickler",
+    "entwickler koln",
+    "gent",
+    '"den haag"',
+    "vendeur",
+    "nurss",
+    "steuerberatter gent",
+    "chaufeur",
+    "zzzz",
+    "office",
+    "東",
+    "acme",
+    "lumen care",
+    "voltijd",
+    "verpleegkundige",
+    "nachtschicht chauffeur",
+    "&",
+    '"night work"',
+    "off",
+)
 FEW = (2_000, 1)  # numbers of ids that the database sorts
-SORTS = ("", "relevance", "title", "-title", "published_at", "-published_at", "closes_at", "-closes_at")
+SORTS = (
+    "",
+    "relevance",
+    "title",
+    "-title",
+    "published_at",
+    "-published_at",
+    "closes_at",
+    "-closes_at",
+)
 FILTERS = (
-    ("regions", "voltijds,night-work"), ("brand", "acme"), ("country", "BE,NL"), ("language", "en"),
-    ("language", "nl,fr"), ("employment_types", "FULL_TIME"), ("work_place", "remote"), ("near", "51,4,50"),
-)  # fmt: skip
+    ("regions", "voltijds,night-work"),
+    ("brand", "acme"),
+    ("country", "BE,NL"),
+    ("language", "en"),
+    ("language", "nl,fr"),
+    ("employment_types", "FULL_TIME"),
+    ("work_place", "remote"),
+    ("near", "51,4,50"),
+)
 
 
 class World:
@@ -77,7 +139,11 @@ class World:
         }
 
     def some(self, share: float) -> Any:
-        pks = [pk for pk in Vacancy.objects.values_list("pk", flat=True) if self.random.random() < share]
+        pks = [
+            pk
+            for pk in Vacancy.objects.values_list("pk", flat=True)
+            if self.random.random() < share
+        ]
         return Vacancy.objects.filter(pk__in=pks)
 
     # --- Changes ---
@@ -88,7 +154,11 @@ class World:
         made = make_vacancy(brand=brand, options=options, **self.values())
         if self.random.random() < 0.4:
             Place.objects.create(
-                vacancy=made, locality=self.random.choice(PLACES[:3]), country="BE", latitude=51, longitude=4
+                vacancy=made,
+                locality=self.random.choice(PLACES[:3]),
+                country="BE",
+                latitude=51,
+                longitude=4,
             )
 
     def save(self) -> None:
@@ -146,8 +216,20 @@ class World:
     def rebuild(self) -> None:
         merge(anew=True)
 
-    CHANGES = {create: 8, save: 5, update: 5, redate: 3, change_options: 3, change_places: 2, rename: 2,
-               delete: 2, roll_back: 1, move_clock: 4, merge: 4, rebuild: 1}  # fmt: skip
+    CHANGES = {
+        create: 8,
+        save: 5,
+        update: 5,
+        redate: 3,
+        change_options: 3,
+        change_places: 2,
+        rename: 2,
+        delete: 2,
+        roll_back: 1,
+        move_clock: 4,
+        merge: 4,
+        rebuild: 1,
+    }
 
     def step(self) -> None:
         [change] = self.random.choices(list(self.CHANGES), list(self.CHANGES.values()))
@@ -157,7 +239,11 @@ class World:
     def check(self) -> None:
         new = Site()
         for path in (*V1_LISTS, "/v1/vacancies"):
-            query = {"filter[search]": self.random.choice(QUERIES), "fields": "id,title", "page[size]": 100}
+            query = {
+                "filter[search]": self.random.choice(QUERIES),
+                "fields": "id,title",
+                "page[size]": 100,
+            }
             if sort := self.random.choice(SORTS):
                 query["sort"] = sort
             if self.random.random() < 0.4:

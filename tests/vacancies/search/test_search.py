@@ -26,10 +26,15 @@ def titles(client, text, **query):
 
 FORMS = [
     ("en", "nurse", "nurses"),
-    ("nl", "chauffeur", "chauffeurs"), ("nl", "verkoper", "verkoopster"), ("nl", "vacature", "vacatures"),
-    ("fr", "vendeur", "vendeuse"), ("fr", "infirmier", "infirmiere"), ("fr", "directeur", "directrice"),
-    ("de", "steuerberater", "steuerberaterin"), ("de", "verkaufer", "verkaeuferinnen"),
-]  # fmt: skip
+    ("nl", "chauffeur", "chauffeurs"),
+    ("nl", "verkoper", "verkoopster"),
+    ("nl", "vacature", "vacatures"),
+    ("fr", "vendeur", "vendeuse"),
+    ("fr", "infirmier", "infirmiere"),
+    ("fr", "directeur", "directrice"),
+    ("de", "steuerberater", "steuerberaterin"),
+    ("de", "verkaufer", "verkaeuferinnen"),
+]
 
 
 @pytest.mark.parametrize(("language", "one", "other"), FORMS)
@@ -73,7 +78,17 @@ def test_fitting_words_come_first_then_the_newest(client, at):
         make_vacancy(title=title)
     make_vacancy(title="Nurse new", publish_from=at - timedelta(minutes=1))
 
-    found = ["Nurse new", "Nurse", "Nurses", "Option", "Place", "Brand", "Nurseries", "Nightnurse", "Text"]
+    found = [
+        "Nurse new",
+        "Nurse",
+        "Nurses",
+        "Option",
+        "Place",
+        "Brand",
+        "Nurseries",
+        "Nightnurse",
+        "Text",
+    ]
     assert titles(client, "nurse") == titles(client, "NURSE", sort="relevance") == found
     newest = titles(client, "nurse", sort="-published_at")
     assert newest[0] == "Nurse new"
@@ -133,12 +148,16 @@ def test_quotes_search_a_phrase(client):
 
 def test_texts_are_read_once_for_all_phrases(client, monkeypatch, django_assert_max_num_queries):
     for n in range(5):
-        make_vacancy(title=f"Job {n}", description="<p>You work the night shift in a team with others.</p>")
+        make_vacancy(
+            title=f"Job {n}", description="<p>You work the night shift in a team with others.</p>"
+        )
 
     def queries(text):
         with django_assert_max_num_queries(60) as context:
             assert len(titles(client, text)) == 5
-        texts = [query["sql"] for query in context if "search_text" in query["sql"].split("FROM")[0]]
+        texts = [
+            query["sql"] for query in context if "search_text" in query["sql"].split("FROM")[0]
+        ]
         return len([sql for sql in texts if "title_internal" not in sql])
 
     assert queries('"the night" "night shift" "in a" "team with" "a team"') == 1
@@ -173,7 +192,9 @@ def test_without_a_search_all_are_equally_relevant(client):
 
 def test_parts_of_a_word_count_as_words(client):
     assert client.get(LIST, {"filter[search]": "-".join("abcdefghijklmnopqrst")}).status_code == 200
-    assert client.get(LIST, {"filter[search]": "-".join("abcdefghijklmnopqrstu")}).status_code == 400
+    assert (
+        client.get(LIST, {"filter[search]": "-".join("abcdefghijklmnopqrstu")}).status_code == 400
+    )
 
 
 # --- Nothing found ---
@@ -212,23 +233,32 @@ def test_filters_count_what_the_search_finds(client, filters):
 SLOW = pytest.mark.slow("many searches, for each reason to hide a vacancy")
 
 
-@pytest.mark.parametrize("hidden", [
-    {"audience": "internal"},
-    pytest.param({"status": "draft"}, marks=SLOW),
-    pytest.param({"publish_from": timedelta(days=1)}, marks=SLOW),
-    pytest.param({"publish_until": timedelta(minutes=-1)}, marks=SLOW),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        {"audience": "internal"},
+        pytest.param({"status": "draft"}, marks=SLOW),
+        pytest.param({"publish_from": timedelta(days=1)}, marks=SLOW),
+        pytest.param({"publish_until": timedelta(minutes=-1)}, marks=SLOW),
+    ],
+)
 def test_hidden_vacancies_influence_nothing(client, at, hidden):
-    """Neither what is found, nor the order, nor suggestions: also not by words, languages and compounds that
-    only a hidden vacancy has."""
+    """Neither what is found, nor the order, nor suggestions: also not by words, languages and
+    compounds that only a hidden vacancy has.
+    """
     make_vacancy(title="Vendeuse de nuit", language="en", location="Gent")
     make_vacancy(title="Chauffeur", language="fr")
     make_vacancy(title="Nurse", language="en")
     texts = ("vendeur", "vrachtwagenchauffeur", "nurce", "zebbra", "nurse zebra")
     before = {text: search(client, text) for text in texts}
-    times = {name: at + value if isinstance(value, timedelta) else value for name, value in hidden.items()}
+    times = {
+        name: at + value if isinstance(value, timedelta) else value
+        for name, value in hidden.items()
+    }
     make_vacancy(title="Vrachtwagen chauffeur, vendeuse, nurcy, zebra", language="nl", **times)
-    make_vacancy(title="Vendeuse, zebras, chauffeur", language="fr", options={"regions": ["Zebra"]}, **times)
+    make_vacancy(
+        title="Vendeuse, zebras, chauffeur", language="fr", options={"regions": ["Zebra"]}, **times
+    )
 
     assert {text: search(client, text) for text in texts} == before
     Vacancy.objects.update(status="published", audience="both", publish_from=at, publish_until=None)

@@ -12,37 +12,74 @@ pytestmark = pytest.mark.django_db
 
 def test_joined_and_separate_spellings_find_each_other(client):
     spellings = (
-        ("E-mail planner", "email", "e-mail", "e mail"), ("Ecommerce analyst", "e-commerce", "e commerce"),
-        ("X-ray assistant", "xray"), ("Node.js programmer", "nodejs", "node js"), ("PL/SQL tester", "plsql"),
-        ("SAP S/4HANA lead", "s4hana"), ("CI/CD engineer", "cicd"), ("Front end tester", "frontend"),
-        ("Frontend coach", "front-end"), ("Wi-Fi fitter", "wifi", "wi fi"), ("R&D chemist", "rd", "r&d"),
-        ("VB.NET coder", ".net", "vbnet"), ("HR-Manager", "hrmanager"), ("Support 24/7", "247", "24/7"),
-        ("Front-end/back-end coder", "backend"), ("L'Oréal seller", "loreal"), ("Chauffeur C+E", "CE", "C/E"),
-    )  # fmt: skip
+        ("E-mail planner", "email", "e-mail", "e mail"),
+        ("Ecommerce analyst", "e-commerce", "e commerce"),
+        ("X-ray assistant", "xray"),
+        ("Node.js programmer", "nodejs", "node js"),
+        ("PL/SQL tester", "plsql"),
+        ("SAP S/4HANA lead", "s4hana"),
+        ("CI/CD engineer", "cicd"),
+        ("Front end tester", "frontend"),
+        ("Frontend coach", "front-end"),
+        ("Wi-Fi fitter", "wifi", "wi fi"),
+        ("R&D chemist", "rd", "r&d"),
+        ("VB.NET coder", ".net", "vbnet"),
+        ("HR-Manager", "hrmanager"),
+        ("Support 24/7", "247", "24/7"),
+        ("Front-end/back-end coder", "backend"),
+        ("L'Oréal seller", "loreal"),
+        ("Chauffeur C+E", "CE", "C/E"),
+    )
     for title, *_ in spellings:
         make_vacancy(title=title)
     make_vacancy(title="Text", description="<p>We use Node.js and e-mail, not l'affaire.</p>")
 
-    missing = [(t, text) for t, *texts in spellings for text in texts if t not in titles(client, text)]
+    missing = [
+        (t, text) for t, *texts in spellings for text in texts if t not in titles(client, text)
+    ]
     assert missing == []
     assert titles(client, "nodejs") == ["Node.js programmer", "Text"]
     assert titles(client, "laffaire") == []  # an elision in a text is no spelling of its own
 
 
 def test_numbers_and_alternatives_are_not_joined():
-    for text in ("2.500", "2024-2025", "12/05/2026", "cook/baker", "python/r", "java/kotlin", "c#/f#"):
+    for text in (
+        "2.500",
+        "2024-2025",
+        "12/05/2026",
+        "cook/baker",
+        "python/r",
+        "java/kotlin",
+        "c#/f#",
+    ):
         assert joined_words(text) == [], text
     assert read_query("Front-end m/w/d").joined == (("front", "end"),)
 
 
 def test_marks_of_gender_are_no_words():
     marks = (
-        "(m/w/d)", "m/v/x", "M/V", "(H/F)", "(F/M)", "[m|w|d]", "(w/m/divers)", "/in", "/-in", ":in",
-        "*innen", "·ère", "(e)", ".e.s", "·e·s", "/trice",
-    )  # fmt: skip
+        "(m/w/d)",
+        "m/v/x",
+        "M/V",
+        "(H/F)",
+        "(F/M)",
+        "[m|w|d]",
+        "(w/m/divers)",
+        "/in",
+        "/-in",
+        ":in",
+        "*innen",
+        "·ère",
+        "(e)",
+        ".e.s",
+        "·e·s",
+        "/trice",
+    )
     for mark in marks:
         title = (
-            f"Leiter {mark}" if (mark[0] in "([" and "/" in mark) or mark[0].isalpha() else f"Leiter{mark}"
+            f"Leiter {mark}"
+            if (mark[0] in "([" and "/" in mark) or mark[0].isalpha()
+            else f"Leiter{mark}"
         )
         assert split_words(folded(title)) == ["leiter"], mark
     assert split_words(folded("Angestellte/r")) == ["angestellte"]
@@ -61,25 +98,40 @@ def test_a_city_is_found_by_its_names_in_other_languages(client):
         ("Dean", "Genève"),
     ):
         make_vacancy(title=title, location=location)
-    names = {"Lüttich": "Cook", "Luik": "Cook", "Anvers": "Baker", "The Hague": "Nurse", "La Haye": "Nurse",
-             "Munich": "Clerk", "Genf": "Dean", "nurse the hague": "Nurse"}  # fmt: skip
+    names = {
+        "Lüttich": "Cook",
+        "Luik": "Cook",
+        "Anvers": "Baker",
+        "The Hague": "Nurse",
+        "La Haye": "Nurse",
+        "Munich": "Clerk",
+        "Genf": "Dean",
+        "nurse the hague": "Nurse",
+    }
 
-    assert {name: titles(client, name) for name in names} == {name: [title] for name, title in names.items()}
+    assert {name: titles(client, name) for name in names} == {
+        name: [title] for name, title in names.items()
+    }
     assert titles(client, "name") == titles(client, "Lion") == []
 
 
 TRADES = {
-    "nl": "kapper/kapster leraar/lerares verkoper/verkoopster kassier/kassierster zakenman/zakenvrouw "
-          "kok/kokkin directeur/directrice boer/boerin secretaris/secretaresse onderwijzer/onderwijzeres",
-    "fr": "serveur/serveuse boulanger/boulangere infirmier/infirmieres technicien/technicienne macon/maconne "
-          "conseiller/conseillere acteur/actrice professeur/professeure chef/cheffe hote/hotesse "
-          "auteur/autrice ambassadeur/ambassadrice charge/chargees employe/employees",
-    "de": "krankenpfleger/krankenschwester kaufmann/kauffrau koch/kochin arzt/arztin fachmann/fachleute "
-          "verkaufer/verkauferinnen friseur/friseuse kundin/kunde",
-}  # fmt: skip
+    "nl": "kapper/kapster leraar/lerares verkoper/verkoopster kassier/kassierster "
+    "zakenman/zakenvrouw "
+    "kok/kokkin directeur/directrice boer/boerin secretaris/secretaresse onderwijzer/onderwijzeres",
+    "fr": "serveur/serveuse boulanger/boulangere infirmier/infirmieres technicien/technicienne "
+    "macon/maconne "
+    "conseiller/conseillere acteur/actrice professeur/professeure chef/cheffe hote/hotesse "
+    "auteur/autrice ambassadeur/ambassadrice charge/chargees employe/employees",
+    "de": "krankenpfleger/krankenschwester kaufmann/kauffrau koch/kochin arzt/arztin "
+    "fachmann/fachleute "
+    "verkaufer/verkauferinnen friseur/friseuse kundin/kunde",
+}
 OTHERS = {
     "nl": "verkoper/verkoop kok/koken minister/mini meester/meer venster/ven",
-    "fr": "docteur/doctorat boulanger/boulangerie directeur/direction ouvrier/ouvrir caissier/caisse",
+    "fr": (
+        "docteur/doctorat boulanger/boulangerie directeur/direction ouvrier/ouvrir caissier/caisse"
+    ),
     "de": "koch/kochen berlin/berl termin/term verein/ver kaufmann/kauf",
 }
 

@@ -42,7 +42,12 @@ def test_few_vacancies_are_counted_at_once(recruiter: User):
 
 def test_stored_counts_equal_exact_ones(recruiter: User, monkeypatch: Any):
     for name in ("Mine", "Other"):
-        for values in ({}, {"description": ""}, {"title": "NURSES"}, {"publish_until": NOW + timedelta(3)}):
+        for values in (
+            {},
+            {"description": ""},
+            {"title": "NURSES"},
+            {"publish_until": NOW + timedelta(3)},
+        ):
             make_vacancy(brand=make_brand(name), publish_from=NOW - timedelta(9), **values)
         make_vacancy(brand=make_brand(name), publish_from=NOW - timedelta(9), publish_until=NOW)
         make_vacancy(brand=make_brand(name), publish_from=NOW + timedelta(1))

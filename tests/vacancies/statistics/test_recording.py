@@ -22,7 +22,10 @@ TODAY = date(2026, 3, 2)
 def of_day(day: date, option: Any = None) -> dict[str | None, tuple[int, int, int]]:
     """Return (live, went live, closed) by brand."""
     rows = DailyVacancies.objects.filter(day=day, option=option).exclude(brand=None)
-    return {str(row.brand): (row.live, row.went_live, row.closed) for row in rows.select_related("brand")}
+    return {
+        str(row.brand): (row.live, row.went_live, row.closed)
+        for row in rows.select_related("brand")
+    }
 
 
 def record_unpublication(vacancy: Any, at: datetime) -> None:
@@ -51,7 +54,9 @@ def test_later_run_continues_with_the_same_figures():
     make_vacancy(publish_from=NOW - 4 * DAY)
     record_days(at=NOW - 3 * DAY)
     assert record_days(at=NOW) == 4
-    figures = DailyVacancies.objects.order_by("day", "brand").values("day", "brand", "live", "closed")
+    figures = DailyVacancies.objects.order_by("day", "brand").values(
+        "day", "brand", "live", "closed"
+    )
     in_parts = list(figures.all())
     DailyVacancies.objects.all().delete()
 
@@ -88,7 +93,9 @@ def test_unpublishing_counts_only_while_the_vacancy_is_public():
     early = make_vacancy(publish_from=NOW - 2 * DAY, status="unpublished")
     record_unpublication(early, NOW - 5 * DAY)
     assert record_days(at=NOW) == 0
-    vacancy = make_vacancy(publish_from=NOW - 9 * DAY, publish_until=NOW - 5 * DAY, status="unpublished")
+    vacancy = make_vacancy(
+        publish_from=NOW - 9 * DAY, publish_until=NOW - 5 * DAY, status="unpublished"
+    )
     record_unpublication(vacancy, NOW - DAY)
     record_days(at=NOW)
     assert DailyVacancies.objects.get(closed=1).day == TODAY - 5 * DAY

@@ -19,7 +19,15 @@ from tests.wsgi import ask
 from vacancies.fields import slug_of
 from vacancies.models import DailyVisits
 from vacancies.statistics import visits as module
-from vacancies.statistics.visits import NAMED_MAX, OTHER, SOURCES_MAX, STARTED, Visits, count_visit, store
+from vacancies.statistics.visits import (
+    NAMED_MAX,
+    OTHER,
+    SOURCES_MAX,
+    STARTED,
+    Visits,
+    count_visit,
+    store,
+)
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 DAY = date(2026, 3, 2)
@@ -36,7 +44,9 @@ def visits(monkeypatch: Any) -> Iterator[Visits]:
 
 
 def answer(environ: dict, start_response: Any) -> list[bytes]:
-    """A site on which the vacancies 1 to 9 are published, and 2 is one that the browser has cached."""
+    """A site on which the vacancies 1 to 9 are published, and 2 is one that
+    the browser has cached.
+    """
     number = (re.findall("[0-9]+", environ["PATH_INFO"]) or ["1"])[0]
     if environ["PATH_INFO"].startswith("/apply/"):
         environ[STARTED] = int(number)
@@ -50,18 +60,32 @@ def seen(visits: Visits) -> dict[tuple[int, str], list[int]]:
 
 
 def view(path: str, method: str = "GET", **headers: str) -> None:
-    ask(Requests(answer, count_visit=count_visit), path, method, **({"HTTP_USER_AGENT": BROWSER} | headers))
+    ask(
+        Requests(answer, count_visit=count_visit),
+        path,
+        method,
+        **({"HTTP_USER_AGENT": BROWSER} | headers),
+    )
 
 
 def test_visits_of_people_count_by_vacancy_and_source(visits):
-    for path in ("/jobs/1-baker", "/jobs/1-baker", "/jobs/1-baker?source=Indeed", "/jobs/2",
-                 "/jobs/1-baker?utm_source=%20indeed%0A&page[size]=2", "/apply/1?source=indeed",
-                 "/jobs/3-x?source=&utm_source=Caf%C3%A9"):  # fmt: skip
+    for path in (
+        "/jobs/1-baker",
+        "/jobs/1-baker",
+        "/jobs/1-baker?source=Indeed",
+        "/jobs/2",
+        "/jobs/1-baker?utm_source=%20indeed%0A&page[size]=2",
+        "/apply/1?source=indeed",
+        "/jobs/3-x?source=&utm_source=Caf%C3%A9",
+    ):
         view(path)
 
     assert seen(visits) == {
-        (1, ""): [2, 0], (1, "indeed"): [2, 1], (2, ""): [1, 0], (3, "café"): [1, 0],
-    }  # fmt: skip
+        (1, ""): [2, 0],
+        (1, "indeed"): [2, 1],
+        (2, ""): [1, 0],
+        (3, "café"): [1, 0],
+    }
 
 
 def test_robots_and_other_requests_do_not_count(visits):
@@ -87,7 +111,14 @@ def test_robots_and_other_requests_do_not_count(visits):
 
 
 def test_source_that_may_be_personal_or_is_no_text_is_not_stored(visits):
-    for source in ("jan@example.com", "jan%40example.com", "a%00b", "%ff%fe", "a%E2%80%AEb", "%ED%A0%80"):
+    for source in (
+        "jan@example.com",
+        "jan%40example.com",
+        "a%00b",
+        "%ff%fe",
+        "a%E2%80%AEb",
+        "%ED%A0%80",
+    ):
         view(f"/jobs/1-baker?source={source}")
     view(f"/jobs/1-baker?source={'x' * 300}")
 
@@ -120,7 +151,9 @@ def test_invented_sources_are_counted_together(visits, monkeypatch):
 def test_day_is_that_of_the_time_zone_of_the_site(visits, settings):
     settings.TIME_ZONE = "Europe/Brussels"
     for minute in (0, 1):
-        with clock.travel(datetime(2026, 3, 1, 22, 59, tzinfo=UTC) + timedelta(minutes=minute), tick=False):
+        with clock.travel(
+            datetime(2026, 3, 1, 22, 59, tzinfo=UTC) + timedelta(minutes=minute), tick=False
+        ):
             view("/jobs/1-baker")
     assert list(visits.sums) == [(1, DAY - timedelta(days=1), ""), (1, DAY, "")]
 
@@ -134,20 +167,30 @@ def rows() -> list[tuple]:
 def test_counts_of_processes_are_added(django_assert_num_queries):
     first, second = make_vacancy(), make_vacancy()
     with django_assert_num_queries(3):  # one statement in a transaction
-        store({(first.pk, DAY, ""): [3, 1], (second.pk, DAY, "indeed"): [1, 0], (999_999, DAY, ""): [1, 0]})
+        store(
+            {
+                (first.pk, DAY, ""): [3, 1],
+                (second.pk, DAY, "indeed"): [1, 0],
+                (999_999, DAY, ""): [1, 0],
+            }
+        )
     store({(first.pk, DAY, ""): [2, 0], (first.pk, DAY, "indeed"): [1, 1]})
     store({})
 
     assert rows() == [
-        (first.pk, DAY, "", 5, 1), (first.pk, DAY, "indeed", 1, 1), (second.pk, DAY, "indeed", 1, 0),
-    ]  # fmt: skip
+        (first.pk, DAY, "", 5, 1),
+        (first.pk, DAY, "indeed", 1, 1),
+        (second.pk, DAY, "indeed", 1, 0),
+    ]
     first.delete()
     assert len(rows()) == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_counts_are_written_soon_and_kept_if_the_database_refuses_them(visits, monkeypatch):
-    """Without another request, so a crash loses what was counted in the last WRITE_EVERY seconds."""
+    """Without another request, so a crash loses what was counted in the last
+    WRITE_EVERY seconds.
+    """
     assert module.WRITE_EVERY <= 30
     monkeypatch.setattr(module, "WRITE_EVERY", 0.02)
     vacancy = make_vacancy()
@@ -199,5 +242,10 @@ def test_process_that_ends_has_counted_cached_pages_too(tmp_path):
                 )
             ]
             assert database.execute("SELECT * FROM vacancies_dailyvisits").fetchall() == []
-        found = database.execute("SELECT source, views, started FROM vacancies_dailyvisits ORDER BY source")
-        assert (statuses, found.fetchall()) == ([200, 304, 200, 404, 200], [("", 3, 0), ("indeed", 1, 0)])
+        found = database.execute(
+            "SELECT source, views, started FROM vacancies_dailyvisits ORDER BY source"
+        )
+        assert (statuses, found.fetchall()) == (
+            [200, 304, 200, 404, 200],
+            [("", 3, 0), ("indeed", 1, 0)],
+        )

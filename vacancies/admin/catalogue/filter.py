@@ -34,9 +34,11 @@ MERGED = 100  # at a time
 
 def in_use(option: FilterOption, uses: int) -> str:
     return ngettext(
-        "“%(option)s” cannot be deleted: a vacancy uses it. Switch it off, merge it with another one, or "
+        "“%(option)s” cannot be deleted: a vacancy uses it. Switch it off, merge it with another "
+        "one, or "
         "rename it.",
-        "“%(option)s” cannot be deleted: %(count)d vacancies use it. Switch it off, merge it with another "
+        "“%(option)s” cannot be deleted: %(count)d vacancies use it. Switch it off, merge it "
+        "with another "
         "one, or rename it.",
         uses,
     ) % {"option": option.label, "count": uses}
@@ -49,9 +51,13 @@ def follow_value(form: BaseModelForm) -> None:
 
 
 class FilterOptionFormSet(PositionedFormSet):
-    """Options with unique labels and values, also among new rows. Options in use cannot be deleted."""
+    """Options with unique labels and values, also among new rows.
+    Options in use cannot be deleted.
+    """
 
-    def save_existing(self, form: BaseModelForm, obj: FilterOption, commit: bool = True) -> FilterOption:
+    def save_existing(
+        self, form: BaseModelForm, obj: FilterOption, commit: bool = True
+    ) -> FilterOption:
         follow_value(form)
         return super().save_existing(form, obj, commit)  # type: ignore[no-any-return]
 
@@ -82,7 +88,9 @@ class FilterOptionInline(PartInline):
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         return (
-            super().get_queryset(request).annotate(use_count=counted(VacancyOption.objects.all(), "option"))
+            super()
+            .get_queryset(request)
+            .annotate(use_count=counted(VacancyOption.objects.all(), "option"))
         )
 
     @display(description=gettext_lazy("Vacancies"))
@@ -111,11 +119,15 @@ class FilterAdmin(JobsiteAdmin):
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         return (
-            super().get_queryset(request).annotate(option_count=counted(FilterOption.objects.all(), "filter"))
+            super()
+            .get_queryset(request)
+            .annotate(option_count=counted(FilterOption.objects.all(), "filter"))
         )
 
     def get_inlines(self, request: UserRequest, obj: Any) -> Sequence[type]:
-        """Hide the options if there are too many for one page. They have a changelist of their own."""
+        """Hide the options if there are too many for one page.
+        They have a changelist of their own.
+        """
         return self.inlines if obj is None or obj.option_count <= MAX_EDITED_OPTIONS else ()
 
     def has_add_permission(self, request: UserRequest) -> bool:
@@ -126,7 +138,9 @@ class FilterAdmin(JobsiteAdmin):
 
     @display(description=gettext_lazy("Keyword"), ordering="keyword")
     def code(self, filter: Filter) -> str:
-        """Return the keyword of `filter[regions]=...`. A choice field would show its original label."""
+        """Return the keyword of `filter[regions]=...`.
+        A choice field would show its original label.
+        """
         return filter.keyword
 
     @display(description=gettext_lazy("Options"), ordering="option_count")
@@ -135,11 +149,13 @@ class FilterAdmin(JobsiteAdmin):
 
     @transaction.atomic
     def option_view(self, request: UserRequest, pk: int) -> HttpResponse:
-        """POST `label` -> {"id", "label"} of the option with that label, created if missing. An invalid label
-        returns {"error"} (400)."""
+        """POST `label` -> {"id", "label"} of the option with that label, created if missing. An
+        invalid label returns {"error"} (400).
+        """
         if not request.user.has_perm("vacancies.add_filteroption"):
             raise PermissionDenied
-        # Locked: of two concurrent requests for the same label, the second one gets the first one's option.
+        # Locked: of two concurrent requests for the same label, the second one gets the first one's
+        # option.
         filter = Filter.objects.select_for_update().filter(pk__in=[as_id(pk)]).first()
         if request.method != "POST" or filter is None:
             raise Http404
@@ -157,7 +173,9 @@ class FilterAdmin(JobsiteAdmin):
                 text = _("Added the option “%(option)s”.") % {"option": option.label}
             self.log_change(request, filter, text)
         elif not option.is_active:
-            off = _("“%(option)s” is switched off. Choose another option.") % {"option": option.label}
+            off = _("“%(option)s” is switched off. Choose another option.") % {
+                "option": option.label
+            }
             return JsonResponse({"error": off}, status=400)
         return JsonResponse({"id": option.pk, "label": option.label})
 
@@ -166,7 +184,9 @@ class FilterAdmin(JobsiteAdmin):
         if not request.user.has_perm("vacancies.view_filteroption"):
             raise PermissionDenied
         term = request.GET.get("term", "").replace("\0", "").strip()
-        rows = FilterOption.objects.filter(filter=as_id(pk), is_active=True, label__folded_contains=term)
+        rows = FilterOption.objects.filter(
+            filter=as_id(pk), is_active=True, label__folded_contains=term
+        )
         page = Paginator(rows.order_by("position", "label", "pk"), OPTIONS_PER_PAGE).get_page(
             request.GET.get("page")
         )
@@ -194,10 +214,14 @@ class FilterOptionAdmin(JobsiteAdmin):
     def choice_label(self, row: FilterOption) -> str:
         return f"{row.filter.label}: {row.label}"
 
-    def get_readonly_fields(self, request: UserRequest, obj: FilterOption | None = None) -> Sequence[str]:
+    def get_readonly_fields(
+        self, request: UserRequest, obj: FilterOption | None = None
+    ) -> Sequence[str]:
         return ("filter", "used") if obj else ("used",)
 
-    def save_model(self, request: UserRequest, obj: FilterOption, form: BaseModelForm, change: bool) -> None:
+    def save_model(
+        self, request: UserRequest, obj: FilterOption, form: BaseModelForm, change: bool
+    ) -> None:
         """Put a new option without a position last."""
         if not change and "position" not in form.changed_data:
             obj.position = obj.filter.next_position()
@@ -255,10 +279,15 @@ class FilterOptionAdmin(JobsiteAdmin):
             self.message_user(request, text, messages.SUCCESS)
             return None
         return ask(
-            self, request, label=_("Merge"), icon="merge", title=_("Merge options"), form=form,
+            self,
+            request,
+            label=_("Merge"),
+            icon="merge",
+            title=_("Merge options"),
+            form=form,
             text=_(
                 "Vacancies get the option that you keep. The other options are deleted, and links "
                 "that filter by them return no results. This cannot be undone."
             ),
             sections=[ActionSection(_("Options"), [ActionRow(option.label) for option in options])],
-        )  # fmt: skip
+        )

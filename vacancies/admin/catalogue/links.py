@@ -23,9 +23,15 @@ class BrandLinkAdmin(JobsiteAdmin):
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         rows = super().get_queryset(request)
-        return rows if request.user.has_perm(EVERY_BRAND) else rows.filter(brand__in=brands_of(request.user))
+        return (
+            rows
+            if request.user.has_perm(EVERY_BRAND)
+            else rows.filter(brand__in=brands_of(request.user))
+        )
 
-    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: Any
+    ) -> Any:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         brand_choices(field, request.user)
         return field

@@ -16,7 +16,8 @@ from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 @admin.register(Recruiter)
 class RecruiterAdmin(ContentAdmin):
     list_display = ("name", "portrait", "function", "public_details", "head_count", "link_count")
-    search_fields = ("name", "function")  # not the e-mail: autocomplete would confirm a hidden address
+    # Not the e-mail: autocomplete would confirm a hidden address.
+    search_fields = ("name", "function")
     fieldsets = (
         (None, {"fields": ("name", "function")}),
         (_("Contact"), {"fields": ("email", "is_email_public", "phone", "is_phone_public")}),
@@ -25,7 +26,9 @@ class RecruiterAdmin(ContentAdmin):
     readonly_fields = ("portrait",)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
-        """All users see all recruiters. The counts include only the vacancies of the user's brands."""
+        """All users see all recruiters.
+        The counts include only the vacancies of the user's brands.
+        """
         links = scope_to_brands(request.user, VacancyRecruiter.objects.all(), "vacancy")
         counts = {
             "head_count": counted(Vacancy.objects.editable_by(request.user), "head_recruiter"),
@@ -34,11 +37,17 @@ class RecruiterAdmin(ContentAdmin):
         return super().get_queryset(request).annotate(**counts)
 
     def has_change_permission(self, request: UserRequest, obj: Recruiter | None = None) -> bool:
-        """Users of some brands cannot change a recruiter who is shown on vacancies of other brands."""
-        return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
+        """Users of some brands cannot change a recruiter who is shown on
+        vacancies of other brands.
+        """
+        return super().has_change_permission(request, obj) and (
+            obj is None or is_own(request.user, obj)
+        )
 
     def has_delete_permission(self, request: UserRequest, obj: Recruiter | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
+        return super().has_delete_permission(request, obj) and (
+            obj is None or is_own(request.user, obj)
+        )
 
     @display(description=_("Current image"))
     def portrait(self, recruiter: Recruiter) -> str:
@@ -60,5 +69,7 @@ class RecruiterAdmin(ContentAdmin):
 
 def is_own(user: User, recruiter: Recruiter) -> bool:
     """Return whether `recruiter` is shown only on vacancies of the brands of `user`."""
-    shown = Vacancy.objects.filter(Q(head_recruiter=recruiter) | Q(recruiter_links__recruiter=recruiter))
+    shown = Vacancy.objects.filter(
+        Q(head_recruiter=recruiter) | Q(recruiter_links__recruiter=recruiter)
+    )
     return not shown.exclude(pk__in=Vacancy.objects.editable_by(user).values("pk")).exists()

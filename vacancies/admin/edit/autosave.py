@@ -1,5 +1,6 @@
-"""Keeps the unsaved input of the form of a vacancy on the server, restores it, and shows who else has the
-form open. The browser's part is vacancies/static/vacancies/autosave.js."""
+"""Keeps the unsaved input of the form of a vacancy on the server, restores it, and shows who else
+has the form open. The browser's part is vacancies/static/vacancies/autosave.js.
+"""
 
 import json
 import re
@@ -83,7 +84,9 @@ class AutosavePages(AdminPages):
         return vacancy
 
     def autosave_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Store the posted form, if it is one, and record that the user has it open. Return who else has."""
+        """Store the posted form, if it is one, and record that the user has it open.
+        Return who else has.
+        """
         vacancy = self._edited_or_404(request, object_id)
         self.admin.check_ids(request, request.POST)
         own = str(request.user.pk)
@@ -97,7 +100,9 @@ class AutosavePages(AdminPages):
         elif page:
             data = post_data(request.POST)
             if len(json.dumps(data)) > INPUT_MAX:
-                return JsonResponse({"error": _("This is too long to be kept on the server.")}, status=413)
+                return JsonResponse(
+                    {"error": _("This is too long to be kept on the server.")}, status=413
+                )
             Autosave.objects.store(user=request.user, vacancy=pk, page=page, data=data, at=now)
         if vacancy is None or not window:
             return JsonResponse({"notices": []})
@@ -107,9 +112,13 @@ class AutosavePages(AdminPages):
         Presence.objects.report(user=request.user, vacancy=vacancy.pk, window=window, at=now)
         return JsonResponse({"notices": self._notices(request, vacancy, window, now)})
 
-    def _notices(self, request: UserRequest, vacancy: Vacancy, window: str, now: datetime) -> list[str]:
+    def _notices(
+        self, request: UserRequest, vacancy: Vacancy, window: str, now: datetime
+    ) -> list[str]:
         others: dict[Any, Any] = {}
-        for row in Presence.objects.others(user=request.user, vacancy=vacancy.pk, window=window, at=now):
+        for row in Presence.objects.others(
+            user=request.user, vacancy=vacancy.pk, window=window, at=now
+        ):
             others.setdefault(row.user_id, row)
         own = others.pop(request.user.pk, None)
         found = [
@@ -121,7 +130,10 @@ class AutosavePages(AdminPages):
             found.append(_("You have this page open in another window."))
         if (seen := request.POST.get("_version", "")) and seen != version_of(vacancy):
             found.append(
-                _("%(people)s saved this vacancy at %(time)s. Your changes are compared when you save.")
+                _(
+                    "%(people)s saved this vacancy at %(time)s. Your changes are compared when "
+                    "you save."
+                )
                 % {
                     "people": names(authors_since(vacancy, seen)),
                     "time": time_of(vacancy.updated_at, now=now),
@@ -132,7 +144,9 @@ class AutosavePages(AdminPages):
     def discard_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         vacancy = self._edited_or_404(request, object_id)
         mark_saved(request.user, vacancy.pk if vacancy else None, request.POST.get("page", ""))
-        self.admin.message_user(request, _("Your unsaved changes were discarded."), messages.SUCCESS)
+        self.admin.message_user(
+            request, _("Your unsaved changes were discarded."), messages.SUCCESS
+        )
         return redirect(form_url(vacancy))
 
 
@@ -148,13 +162,16 @@ def store(request: UserRequest, pk: int | None, data: Input) -> None:
     data = data | {FILES: [*data.get(FILES, []), *files]}
     page = key_of(next(iter(data.get("page", ())), ""))
     if page and len(json.dumps(data)) <= INPUT_MAX:
-        Autosave.objects.store(user=request.user, vacancy=pk, page=page, data=data, at=timezone.now())
+        Autosave.objects.store(
+            user=request.user, vacancy=pk, page=page, data=data, at=timezone.now()
+        )
 
 
 @dataclass(frozen=True)
 class Unsaved:
-    """The unsaved input of a user for a form. `settled` are the keys of pages whose input was saved: a
-    browser must not bring it back."""
+    """The unsaved input of a user for a form. `settled` are the keys of pages whose input was
+    saved: a browser must not bring it back.
+    """
 
     data: Input | None = None
     notes: tuple[str, ...] = ()
@@ -165,8 +182,10 @@ class Unsaved:
 def find_unsaved(
     admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, is_wanted: bool
 ) -> Unsaved | HttpResponse:
-    """Return the unsaved input of the user, merged with what somebody else saved meanwhile. Return the page
-    that compares the two, if both changed the same field. Only whether it was saved, unless `is_wanted`."""
+    """Return the unsaved input of the user, merged with what somebody else saved meanwhile. Return
+    the page that compares the two, if both changed the same field. Only whether it was saved,
+    unless `is_wanted`.
+    """
     pk = vacancy.pk if vacancy else None
     settled = tuple(settled_pages(request.user, pk))
     row = Autosave.objects.of(request.user, pk).first()

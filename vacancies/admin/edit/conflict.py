@@ -1,4 +1,6 @@
-"""Concurrent saves of a vacancy: the second one is merged with the first one, or asks which text to keep."""
+"""Concurrent saves of a vacancy:
+the second one is merged with the first one, or asks which text to keep.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +17,14 @@ from django.utils.translation import gettext as _
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
-from vacancies.admin.edit.form_input import FILES, Files, Input, chosen_files, parse_post_data, post_data
+from vacancies.admin.edit.form_input import (
+    FILES,
+    Files,
+    Input,
+    chosen_files,
+    parse_post_data,
+    post_data,
+)
 from vacancies.admin.edit.forms import make_forms
 from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, Overlap, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
@@ -35,15 +44,18 @@ def version_of(vacancy: Vacancy) -> str:
 
 
 def authors_since(vacancy: Vacancy, seen: str) -> list[str]:
-    """Return who changed the vacancy since the version `seen`. Only versions of its brand: a forged, older
-    version would name people of other brands."""
+    """Return who changed the vacancy since the version `seen`. Only versions of its brand: a
+    forged, older version would name people of other brands.
+    """
     versions = Version.objects.filter(vacancy=vacancy.pk, brand=vacancy.brand_id).exclude(
         change=Change.EXTERNAL
     )
     with suppress(ValueError, OverflowError):
         versions = versions.filter(created_at__gt=datetime.fromisoformat(seen).astimezone(UTC))
     authors = [row.author for row in versions.select_related("author").order_by("pk")]
-    return list(dict.fromkeys(person(author) if author else _("someone else") for author in authors))
+    return list(
+        dict.fromkeys(person(author) if author else _("someone else") for author in authors)
+    )
 
 
 def names(people: list[str]) -> str:
@@ -55,16 +67,23 @@ def merged_note(vacancy: Vacancy, seen: str, merge: Merge) -> str:
     if not merge.from_theirs:
         return ""
     return _("Merged with the changes of %(people)s: %(fields)s.") % {
-        "people": names(authors_since(vacancy, seen)), "fields": ", ".join(merge.from_theirs),
-    }  # fmt: skip
+        "people": names(authors_since(vacancy, seen)),
+        "fields": ", ".join(merge.from_theirs),
+    }
 
 
 def merge_input(
-    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy, mine: Input, *,
-    uploads: Mapping[str, str] | None = None, decisions: Mapping[str, str] | None = None,
-) -> Merge:  # fmt: skip
-    """Merge `mine` with the stored vacancy, as input of a form that starts from the latter. `mine` can be
-    unfinished, so this works on inputs and not on contents."""
+    admin: ModelAdmin,
+    request: UserRequest,
+    vacancy: Vacancy,
+    mine: Input,
+    *,
+    uploads: Mapping[str, str] | None = None,
+    decisions: Mapping[str, str] | None = None,
+) -> Merge:
+    """Merge `mine` with the stored vacancy, as input of a form that starts from the latter. `mine`
+    can be unfinished, so this works on inputs and not on contents.
+    """
     forms = make_forms(admin, request, vacancy)
     theirs = forms.initial_post_data()
     base = parse_post_data(next(iter(mine.get("base", ())), ""))
@@ -86,34 +105,50 @@ def decisions_of(request: UserRequest) -> dict[str, str]:
 
 
 def merge_posted(admin: ModelAdmin, request: UserRequest, vacancy: Vacancy) -> Merge | None:
-    """Return the posted form merged with the stored vacancy, None if that did not change meanwhile."""
+    """Return the posted form merged with the stored vacancy, None if that did
+    not change meanwhile.
+    """
     version = version_of(vacancy)
     if request.POST.get("version", "") == version and KEEP_EDITING not in request.POST:
         return None
     # others were about another text
     decisions = decisions_of(request) if request.POST.get(SEEN) == version else {}
     uploads = chosen_files(request.FILES)
-    return merge_input(admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions)
+    return merge_input(
+        admin, request, vacancy, post_data(request.POST), uploads=uploads, decisions=decisions
+    )
 
 
 def merged_data(request: UserRequest, merge: Merge | None) -> tuple[Input, Files]:
-    """Return the data and the files for the form: the posted ones, or those that are left after a merge."""
+    """Return the data and the files for the form:
+    the posted ones, or those that are left after a merge.
+    """
     if merge is None:
         return dict(request.POST.lists()), request.FILES
-    return merge.data, Files({new: request.FILES.getlist(name) for name, new in merge.uploads.items()})
+    return merge.data, Files(
+        {new: request.FILES.getlist(name) for name, new in merge.uploads.items()}
+    )
 
 
 def merge_request(error: RequestConflictError, mine: Content) -> Merge:
-    """Return the overlaps of what the user wants with what colleagues ask for in the waiting request."""
-    labels, sides = field_labels(), (read_content(error.waiting.vacancy), mine, error.waiting.changes)
+    """Return the overlaps of what the user wants with what colleagues ask for in the waiting
+    request.
+    """
+    labels, sides = (
+        field_labels(),
+        (read_content(error.waiting.vacancy), mine, error.waiting.changes),
+    )
     texts = {name: [lines(name, side.get(name)) for side in sides] for name in error.fields}
-    return Merge({}, {}, overlaps=[Overlap(name, labels[name], a, b, c) for name, (a, b, c) in texts.items()])
+    return Merge(
+        {}, {}, overlaps=[Overlap(name, labels[name], a, b, c) for name, (a, b, c) in texts.items()]
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conflict:
-    """Two changes of `vacancy`, which `merge` could not join. `mine` is the input of the user. `error` is set
-    if theirs waits for approval."""
+    """Two changes of `vacancy`, which `merge` could not join. `mine` is the input of the user.
+    `error` is set if theirs waits for approval.
+    """
 
     vacancy: Vacancy
     merge: Merge
@@ -138,17 +173,22 @@ def conflict_page(
         "waiting": error and error.waiting.pk,
         "from_theirs": merge.from_theirs,
         "overlaps": [
-            {"overlap": each, "mine": _compared(each.base, each.mine),
-             "theirs": _compared(each.base, each.theirs)}
+            {
+                "overlap": each,
+                "mine": _compared(each.base, each.mine),
+                "theirs": _compared(each.base, each.theirs),
+            }
             for each in merge.overlaps
         ],
-        "inputs": [(name, value) for name, values in mine.items() for value in values if name != FILES],
+        "inputs": [
+            (name, value) for name, values in mine.items() for value in values if name != FILES
+        ],
         "files": [(name, file) for name, _equals, file in chosen],
         "seen": version_of(vacancy),
         "button": button,
         "was_shown": SEEN in request.POST,
         "page": next(iter(mine.get("page", ())), ""),
-    }  # fmt: skip
+    }
     status = 409 if request.method == "POST" else 200
     return TemplateResponse(
         request, "admin/vacancies/vacancy/edit/conflict.html", context, status=status

@@ -1,5 +1,6 @@
-"""What the form of a vacancy posts: the values by name of the input, as JSON. Unsaved input is stored like
-this, and the page contains what it would post if nothing was changed."""
+"""What the form of a vacancy posts: the values by name of the input, as JSON. Unsaved input is
+stored like this, and the page contains what it would post if nothing was changed.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -57,8 +58,9 @@ def parse_post_data(text: str) -> Input | None:
 
 
 def initial_post_data(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
-    """Return what a browser posts from the unbound `form` and `formsets` if nothing is changed, without the
-    hidden inputs of the page itself. A file is represented by its stored name."""
+    """Return what a browser posts from the unbound `form` and `formsets` if nothing is changed,
+    without the hidden inputs of the page itself. A file is represented by its stored name.
+    """
     found: Input = {}
     for bound in form:
         found |= _values(bound)
@@ -67,7 +69,8 @@ def initial_post_data(form: forms.BaseForm, formsets: Iterable[Any]) -> Input:
         found[f"{formset.prefix}-INITIAL_FORMS"] = [str(len(formset.initial_forms))]
         for row in formset.forms:
             for bound in row:
-                if row.instance.pk or bound.name != formset.fk.name:  # the page has no parent for a new row
+                # The page has no parent for a new row.
+                if row.instance.pk or bound.name != formset.fk.name:
                     found |= _values(bound)
     return found
 

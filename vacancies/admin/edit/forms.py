@@ -23,8 +23,9 @@ from vacancies.models import Attachment, Place, Vacancy, VacancyRecruiter
 
 @dataclass
 class Start:
-    """What the form starts with beside the stored vacancy: initial values, rows by model, and a stored file
-    for a new vacancy. `not_filled_in` has the names of what could not be filled in."""
+    """What the form starts with beside the stored vacancy: initial values, rows by model, and a
+    stored file for a new vacancy. `not_filled_in` has the names of what could not be filled in.
+    """
 
     initial: dict[str, object] = field(default_factory=dict)
     rows: dict[type[Model], list[dict[str, object]]] = field(default_factory=dict)
@@ -45,7 +46,9 @@ class EditForms:
         return all_valid(self.formsets) and is_valid
 
     def content(self) -> Content:
-        """Return the content of the vacancy as the valid forms have it. An upload is a file, not stored."""
+        """Return the content of the vacancy as the valid forms have it.
+        An upload is a file, not stored.
+        """
         return form_content(self.form, self.formsets)
 
     def initial_post_data(self) -> Input:
@@ -63,9 +66,14 @@ class EditForms:
 
 
 def make_forms(
-    admin: ModelAdmin, request: UserRequest, vacancy: Vacancy | None, *, start: Start | None = None,
-    data: Mapping[str, Iterable[str]] | None = None, files: Files | None = None,
-) -> EditForms:  # fmt: skip
+    admin: ModelAdmin,
+    request: UserRequest,
+    vacancy: Vacancy | None,
+    *,
+    start: Start | None = None,
+    data: Mapping[str, Iterable[str]] | None = None,
+    files: Files | None = None,
+) -> EditForms:
     """Return the forms of `vacancy`, None for a new one, bound to `data` if that is given."""
     start = start or Start()
     fields = flatten_fieldsets(admin.get_fieldsets(request, vacancy))
@@ -86,8 +94,9 @@ def make_forms(
 
 
 def form_content(form: Any, formsets: Any = ()) -> Content:
-    """Return the content of the vacancy that the valid `form` and `formsets` have. Without formsets, it has
-    no rows of them."""
+    """Return the content of the vacancy that the valid `form` and `formsets` have. Without
+    formsets, it has no rows of them.
+    """
     values = columns_of(form.instance)
     values |= {name: sanitise(values[name]) for name in html_fields(Vacancy)}
     for keyword in set(Keyword.values) & set(form.fields):
@@ -109,6 +118,7 @@ _LISTS: dict[type[Model], tuple[str, Callable[[Any], object]]] = {
     Place: ("places", lambda row: as_json(row.address)),
     VacancyRecruiter: ("recruiters", lambda row: [row.recruiter_id, str(row.recruiter)]),
     Attachment: (
-        "attachments", lambda row: {"name": row.name, "file": file_of(row.file), "url": row.url},
+        "attachments",
+        lambda row: {"name": row.name, "file": file_of(row.file), "url": row.url},
     ),
-}  # fmt: skip
+}

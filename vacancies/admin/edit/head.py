@@ -1,4 +1,6 @@
-"""What the head of the pages of a vacancy shows: its state, one main action, and a menu with the others."""
+"""What the head of the pages of a vacancy shows:
+its state, one main action, and a menu with the others.
+"""
 
 from typing import Any
 
@@ -27,13 +29,16 @@ def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
             url = reverse(f"admin:vacancies_vacancy_{name}", args=[vacancy.pk])
             menu.append({"label": label, "icon": icon, "url": url})
     if vacancy.state == State.PUBLISHED:
-        menu.append({"label": _("View on site"), "icon": "open_in_new", "url": vacancy.get_absolute_url()})
+        menu.append(
+            {"label": _("View on site"), "icon": "open_in_new", "url": vacancy.get_absolute_url()}
+        )
     return {
         "vacancy": vacancy,
         "state": vacancy.state,
         "state_text": state_text(vacancy),
         "main": main,
-        "menu": sorted(menu, key=lambda each: bool(each.get("is_danger"))),  # last, apart from the others
+        # Last, apart from the others.
+        "menu": sorted(menu, key=lambda each: bool(each.get("is_danger"))),
     }
 
 

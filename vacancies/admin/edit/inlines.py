@@ -23,7 +23,9 @@ from vacancies.models import Attachment, Place, VacancyRecruiter
 
 
 class CoordinateField(forms.DecimalField):
-    """Degrees, rounded to six decimals (11 cm): maps give more of them. Shown without trailing zeros."""
+    """Degrees, rounded to six decimals (11 cm): maps give more of them.
+    Shown without trailing zeros.
+    """
 
     def prepare_value(self, value: Any) -> Any:
         return decimal_text(value) if isinstance(value, Decimal) else value
@@ -57,7 +59,9 @@ class PlaceFormSet(PositionedFormSet):
         super().clean()
         if len(self.kept_forms) > PLACES_MAX:
             text = gettext("A vacancy has at most %(max)d places of work: these are %(count)d.")
-            raise ValidationError(text % {"max": PLACES_MAX, "count": len(self.kept_forms)}, code="too_many")
+            raise ValidationError(
+                text % {"max": PLACES_MAX, "count": len(self.kept_forms)}, code="too_many"
+            )
 
 
 class PlaceInline(PartInline):
@@ -66,15 +70,25 @@ class PlaceInline(PartInline):
     formset = PlaceFormSet
     formfield_overrides = {models.DecimalField: {"form_class": CoordinateField}}
     fields = (
-        "locality", "country", "region", "street", "postal_code", "latitude", "longitude", "position",
-    )  # fmt: skip
+        "locality",
+        "country",
+        "region",
+        "street",
+        "postal_code",
+        "latitude",
+        "longitude",
+        "position",
+    )
     extra = 1  # can be filled in without JavaScript
     max_num = PLACES_MAX
     verbose_name_plural = _("places of work")
     tab_name = _("Job details")
 
     def formfield_for_choice_field(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
-        kwargs |= {"choices": db_field.get_choices(blank_choice=[("", "-")]), "widget": LongSelect()}
+        kwargs |= {
+            "choices": db_field.get_choices(blank_choice=[("", "-")]),
+            "widget": LongSelect(),
+        }
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:

@@ -1,5 +1,6 @@
-"""The three-way merge of two inputs of the form of a vacancy: what one user typed, and what another one
-saved, both since the same version. Fields and rows that only one of the two changed are merged."""
+"""The three-way merge of two inputs of the form of a vacancy: what one user typed, and what another
+one saved, both since the same version. Fields and rows that only one of the two changed are merged.
+"""
 
 import re
 from collections.abc import Mapping
@@ -19,8 +20,9 @@ Values = tuple[str, ...]  # of a field: the values of its inputs that are not em
 
 @dataclass(frozen=True)
 class Overlap:
-    """A field or row that both changed: its values as lines of text. `base` is None if it is unknown what
-    they started from."""
+    """A field or row that both changed: its values as lines of text. `base` is None if it is
+    unknown what they started from.
+    """
 
     key: str
     label: str
@@ -32,8 +34,9 @@ class Overlap:
 
 @dataclass(frozen=True)
 class MergeInput:
-    """What is merged. `uploads` has the file names that were chosen in `mine`, by input; `decisions` has MINE
-    or THEIRS for overlaps, by key."""
+    """What is merged. `uploads` has the file names that were chosen in `mine`, by input;
+    `decisions` has MINE or THEIRS for overlaps, by key.
+    """
 
     base: Input | None
     mine: Input
@@ -44,8 +47,9 @@ class MergeInput:
 
 @dataclass
 class Merge:
-    """The merged input. `uploads` maps the inputs of `mine` with a chosen file that is still used to their
-    names in `data`. `from_theirs` has the labels of what was merged from the other user."""
+    """The merged input. `uploads` maps the inputs of `mine` with a chosen file that is still used
+    to their names in `data`. `from_theirs` has the labels of what was merged from the other user.
+    """
 
     data: Input
     uploads: dict[str, str]
@@ -58,8 +62,9 @@ class Merge:
 
 
 def merge_fields(sides: MergeInput, form: forms.BaseForm) -> Merge:
-    """Merge the fields of `form`, which is that of the stored vacancy, unbound. The rows of formsets are
-    those of `mine`."""
+    """Merge the fields of `form`, which is that of the stored vacancy, unbound. The rows of
+    formsets are those of `mine`.
+    """
     result = Merge(data=dict(sides.mine), uploads={name: name for name in sides.uploads})
     for name, each in form.fields.items():
         if name == "version":

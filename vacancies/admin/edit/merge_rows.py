@@ -9,7 +9,16 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from vacancies.admin.edit.form_input import ROWS_MAX, Input, widget_of
-from vacancies.admin.edit.merge import MINE, Merge, MergeInput, Overlap, Values, file_of, lines, values_of
+from vacancies.admin.edit.merge import (
+    MINE,
+    Merge,
+    MergeInput,
+    Overlap,
+    Values,
+    file_of,
+    lines,
+    values_of,
+)
 
 Content = dict[str, Values] | None  # of a row, by field; None if there is no such row
 UNKNOWN: Content = {"": ()}  # equals no content
@@ -47,7 +56,9 @@ def rows_of(data: Input, prefix: str, *, is_mine: bool = False) -> list[FormsetR
 
 
 class RowMerge:
-    """Merges the rows of one formset into `result`. `formset` is that of the stored vacancy, unbound."""
+    """Merges the rows of one formset into `result`.
+    `formset` is that of the stored vacancy, unbound.
+    """
 
     def __init__(self, sides: MergeInput, result: Merge, formset: Any) -> None:
         self.sides, self.result, self.prefix = sides, result, formset.prefix
@@ -91,7 +102,9 @@ class RowMerge:
         return theirs and self._positioned(theirs)
 
     def _has_lost_its_file(self, own: FormsetRow, stored: Content) -> bool:
-        """Return whether the other user deleted the row, and with it the file that this user kept."""
+        """Return whether the other user deleted the row, and with it the file
+        that this user kept.
+        """
         kept_file = "file" in self.fields and (self._content(own) or {}).get("file")
         return stored is None and bool(kept_file) and f"{own.start}file" not in self.sides.uploads
 
@@ -110,7 +123,9 @@ class RowMerge:
         if row is None:
             return None
         own, base, theirs = (rows.get(row.pk) for rows in (self.own, self.base, self.theirs))
-        positions = [each.inputs.get("position", [""]) if each else None for each in (own, base, theirs)]
+        positions = [
+            each.inputs.get("position", [""]) if each else None for each in (own, base, theirs)
+        ]
         mine, began, stored = positions
         chosen = mine if mine is not None and mine != began else stored
         return row.with_values(position=chosen or [""])
@@ -129,7 +144,9 @@ class RowMerge:
     def _lines(self, content: Content) -> list[str]:
         if content is None:
             return [_("Removed")]
-        shown = {name: lines(self.fields[name], values) for name, values in content.items() if values}
+        shown = {
+            name: lines(self.fields[name], values) for name, values in content.items() if values
+        }
         return [f"{self.fields[name].label or name}: {' '.join(of)}" for name, of in shown.items()]
 
     def _note_theirs(self) -> None:

@@ -19,15 +19,23 @@ from vacancies.choices import PLACES_MAX, Keyword, country_choices
 
 
 class PlainOptions:
-    """Renders the options of a select without a template for each: 249 countries would take 20 ms."""
+    """Renders the options of a select without a template for each:
+    249 countries would take 20 ms.
+    """
 
-    def _render(self, template_name: str, context: dict[str, Any], renderer: object = None) -> SafeString:
+    def _render(
+        self, template_name: str, context: dict[str, Any], renderer: object = None
+    ) -> SafeString:
         widget = context["widget"]
         options = format_html_join(
             "",
             '<option value="{}"{}>{}</option>',
             (
-                (option["value"], flatatt(option["attrs"]) if option["attrs"] else "", option["label"])
+                (
+                    option["value"],
+                    flatatt(option["attrs"]) if option["attrs"] else "",
+                    option["label"],
+                )
                 for _name, group, _index in widget["optgroups"]
                 for option in group
             ),
@@ -44,9 +52,9 @@ class LongSelect(PlainOptions, UnfoldAdminSelectWidget):
 class OrderedSelect(PlainOptions, UnfoldAdminSelect2MultipleWidget):
     """A multiple select with the chosen options first, in their order: browsers post in that order.
 
-    ordered_select.js moves a picked option behind the chosen ones. Without JavaScript this is a plain
-    multiple select, which keeps the stored order. If the list is long, the page contains only the chosen
-    options, and Select2 searches the others on the server.
+    ordered_select.js moves a picked option behind the chosen ones. Without JavaScript this is a
+    plain multiple select, which keeps the stored order. If the list is long, the page contains only
+    the chosen options, and Select2 searches the others on the server.
     """
 
     choices: Any
@@ -57,7 +65,9 @@ class OrderedSelect(PlainOptions, UnfoldAdminSelect2MultipleWidget):
         # Without the second class, which makes Django's autocomplete.js request the options.
         self.attrs["class"] = "unfold-admin-autocomplete"
 
-    def optgroups(self, name: str, value: list[str], attrs: dict[str, object] | None = None) -> list[object]:
+    def optgroups(
+        self, name: str, value: list[str], attrs: dict[str, object] | None = None
+    ) -> list[object]:
         place = {chosen: index for index, chosen in enumerate(value)}
         all_choices: Any = self.choices
         if self.source:
@@ -72,7 +82,9 @@ class OrderedSelect(PlainOptions, UnfoldAdminSelect2MultipleWidget):
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
     ) -> dict[str, object]:
         attrs = super().build_attrs(base_attrs, extra_attrs)
-        return attrs | ({"data-ajax--url": self.source, "data-ajax--delay": "250"} if self.source else {})
+        return attrs | (
+            {"data-ajax--url": self.source, "data-ajax--delay": "250"} if self.source else {}
+        )
 
     class Media:
         js = ("vacancies/ordered_select.js",)
@@ -119,7 +131,9 @@ class OptionField(forms.TypedChoiceField):
     """The id of the only option of a single-valued filter, as a list."""
 
     def __init__(self, keyword: Keyword) -> None:
-        super().__init__(coerce=int, required=False, label=keyword.label, widget=UnfoldAdminSelect2Widget())
+        super().__init__(
+            coerce=int, required=False, label=keyword.label, widget=UnfoldAdminSelect2Widget()
+        )
 
     def prepare_value(self, value: object) -> object:
         return next(iter(value), "") if isinstance(value, list) else value

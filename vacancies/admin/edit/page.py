@@ -23,7 +23,15 @@ from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.edit import conflict
 from vacancies.admin.edit import template as templates
-from vacancies.admin.edit.autosave import NEW, Unsaved, find_unsaved, form_url, key_of, mark_saved, store
+from vacancies.admin.edit.autosave import (
+    NEW,
+    Unsaved,
+    find_unsaved,
+    form_url,
+    key_of,
+    mark_saved,
+    store,
+)
 from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
@@ -40,12 +48,18 @@ from vacancies.quality import content_warnings, with_warnings
 
 
 class EditPage:
-    """One request for the form of the vacancy `object_id`, None for a new one. `admin` is its admin."""
+    """One request for the form of the vacancy `object_id`, None for a new one.
+    `admin` is its admin.
+    """
 
     def __init__(
-        self, admin: Any, request: UserRequest, object_id: str | None, form_url: str,
+        self,
+        admin: Any,
+        request: UserRequest,
+        object_id: str | None,
+        form_url: str,
         extra_context: Context | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.admin, self.request, self.object_id = admin, request, object_id
         self.form_url, self.extra_context = form_url, extra_context or {}
         self.vacancy: Vacancy | None = None
@@ -94,7 +108,9 @@ class EditPage:
     # --- POST ---
 
     def _post(self) -> HttpResponse:
-        merge = conflict.merge_posted(self.admin, self.request, self.vacancy) if self.vacancy else None
+        merge = (
+            conflict.merge_posted(self.admin, self.request, self.vacancy) if self.vacancy else None
+        )
         if merge and (response := self._to_decide(merge)):
             return response
         if merge and self.vacancy:
@@ -115,14 +131,18 @@ class EditPage:
                 return self._save_template(wanted)
         decisions = conflict.decisions_of(self.request)
         waiting = as_id(self.request.POST.get(conflict.REQUEST))
-        wanted = {name: each for name, each in wanted.items() if decisions.get(name) != conflict.THEIRS}
+        wanted = {
+            name: each for name, each in wanted.items() if decisions.get(name) != conflict.THEIRS
+        }
         try:
             saved = save_content(
                 self.vacancy or Vacancy(),
                 Edit(wanted),
                 author=self.request.user,
                 at=timezone.now(),
-                overrides={(waiting, name) for name, choice in decisions.items() if choice == conflict.MINE},
+                overrides={
+                    (waiting, name) for name, choice in decisions.items() if choice == conflict.MINE
+                },
             )
         except RequestConflictError as error:
             return self._ask(conflict.merge_request(error, wanted), error)
@@ -132,7 +152,9 @@ class EditPage:
         return self._saved(forms, saved)
 
     def _to_decide(self, merge: Merge) -> HttpResponse | None:
-        """Return the page that asks which text to keep, or the way to the merged text if that is wanted."""
+        """Return the page that asks which text to keep, or the way to the merged text if that is
+        wanted.
+        """
         if not merge.is_complete:
             return self._ask(merge)
         if conflict.KEEP_EDITING not in self.request.POST:
@@ -148,7 +170,9 @@ class EditPage:
         store(request, vacancy.pk, mine)
         files = [f"{name}={file}" for name, file in chosen_files(request.FILES).items()]
         mine[FILES] = [*mine.get(FILES, []), *files]
-        button = next((name for name in ("_addanother", "_continue") if name in request.POST), "_save")
+        button = next(
+            (name for name in ("_addanother", "_continue") if name in request.POST), "_save"
+        )
         found = conflict.Conflict(vacancy=vacancy, merge=merge, mine=mine, error=error)
         return conflict.conflict_page(self.admin, request, found, button=button)
 
@@ -167,7 +191,8 @@ class EditPage:
         admin, request, vacancy = self.admin, self.request, saved.vacancy
         is_new = self.vacancy is None
         texts = (forms.form.data.get(name, "") for name in html_fields(Vacancy))
-        if any(map(HAS_TABLE.search, texts)):  # from a browser without scripts, which convert tables
+        # From a browser without scripts, which convert tables.
+        if any(map(HAS_TABLE.search, texts)):
             self._note(TABLE_NOTE, messages.WARNING)
         for text in warnings_about(vacancy):
             self._note(text, messages.WARNING)
@@ -177,7 +202,11 @@ class EditPage:
         if saved.approval:
             self._note(SUBMITTED, messages.SUCCESS)
             return redirect("admin:vacancies_vacancy_change", vacancy.pk)
-        return admin.response_add(request, vacancy) if is_new else admin.response_change(request, vacancy)
+        return (
+            admin.response_add(request, vacancy)
+            if is_new
+            else admin.response_change(request, vacancy)
+        )
 
     def _note(self, text: Any, level: int) -> None:
         if text:
@@ -190,7 +219,11 @@ class EditPage:
         is_new = vacancy is None
         may_save = is_new or admin.has_change_permission(request, vacancy)
         fieldsets = admin.get_fieldsets(request, vacancy)
-        fixed = admin.get_readonly_fields(request, vacancy) if may_save else flatten_fieldsets(fieldsets)
+        fixed = (
+            admin.get_readonly_fields(request, vacancy)
+            if may_save
+            else flatten_fieldsets(fieldsets)
+        )
         form = AdminForm(forms.form, list(fieldsets), {}, fixed, model_admin=admin)
         inlines = admin.get_inline_formsets(request, forms.formsets, forms.inlines, vacancy)
         media = admin.media + form.media
@@ -227,7 +260,9 @@ class EditPage:
         )
 
     def _autosave_context(self, forms: EditForms, unsaved: Unsaved) -> Context:
-        """Return what autosave.js and the merge need: the key of the page, and what it started from."""
+        """Return what autosave.js and the merge need:
+        the key of the page, and what it started from.
+        """
         form = forms.form
         if form.is_bound:
             base, page = form.data.get("base", ""), key_of(form.data.get("page", ""))
@@ -256,7 +291,9 @@ class EditPage:
 
 
 def warnings_about(vacancy: Vacancy) -> list[str]:
-    """Return a sentence with the content warnings of the vacancy, if it is public or becomes public."""
+    """Return a sentence with the content warnings of the vacancy, if it is public or becomes
+    public.
+    """
     at = timezone.now()
     shown = Vacancy.objects.filter(pk=vacancy.pk).visible(at=at)
     return [

@@ -1,4 +1,6 @@
-"""A form of a vacancy that is filled with a stored content: of a template, or of a request for approval."""
+"""A form of a vacancy that is filled with a stored content:
+of a template, or of a request for approval.
+"""
 
 from collections.abc import Iterable
 
@@ -17,8 +19,9 @@ from vacancies.querysets import own_brand
 
 
 def initial_values(content: Content, user: User) -> tuple[dict[str, object], list[str]]:
-    """Return the initial values of the form for `content`, without the publication, and the names of related
-    rows that no longer exist or that `user` cannot choose."""
+    """Return the initial values of the form for `content`, without the publication, and the names
+    of related rows that no longer exist or that `user` cannot choose.
+    """
     rows: dict[str, QuerySet] = {
         "brand": brands_of(user),
         "form": forms_for(user),
@@ -48,7 +51,9 @@ def initial_values(content: Content, user: User) -> tuple[dict[str, object], lis
 
 
 def recruiter_rows(content: Content) -> tuple[list[dict[str, object]], list[str]]:
-    """Return the initial rows of the other recruiters, and the names of those who no longer exist."""
+    """Return the initial rows of the other recruiters, and the names of those
+    who no longer exist.
+    """
     missing: list[str] = []
     pks = _existing(Recruiter.objects.all(), content.get("recruiters") or [], missing)
     return [{"recruiter": pk} for pk in pks], missing
@@ -57,7 +62,9 @@ def recruiter_rows(content: Content) -> tuple[list[dict[str, object]], list[str]
 def link_rows(content: Content) -> list[dict[str, object]]:
     """Return the initial rows of the attachments that are links."""
     return [
-        {"name": each["name"], "url": each["url"]} for each in content.get("attachments") or [] if each["url"]
+        {"name": each["name"], "url": each["url"]}
+        for each in content.get("attachments") or []
+        if each["url"]
     ]
 
 
@@ -82,7 +89,9 @@ def start_of_request(request: UserRequest, vacancy: Vacancy) -> Start:
         return Start()
     initial, missing = initial_values(approval.changes, request.user)
     lists = {
-        "places": _("Places"), "recruiters": _("Other recruiters"), "attachments": _("Attachments"),
-    }  # fmt: skip
+        "places": _("Places"),
+        "recruiters": _("Other recruiters"),
+        "attachments": _("Attachments"),
+    }
     missing += [label for name, label in lists.items() if name in approval.changes]
     return Start(initial, not_filled_in=missing)

@@ -1,5 +1,6 @@
-"""The internal data of a vacancy: a box with its own form on the page of the vacancy, and a page with this
-box for what was refused."""
+"""The internal data of a vacancy: a box with its own form on the page of the vacancy, and a page
+with this box for what was refused.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -39,18 +40,22 @@ CRITERIA_MAX, CRITERION_MAX = 12, 100  # names; characters of a name
 
 
 class RequisitionForm(forms.ModelForm):
-    """`seen` is the version of the row when the page was rendered. A row that a colleague saved meanwhile is
-    not replaced: `conflicts` has its other values, by field."""
+    """`seen` is the version of the row when the page was rendered. A row that a colleague saved
+    meanwhile is not replaced: `conflicts` has its other values, by field.
+    """
 
     is_filled = forms.BooleanField(
         label=gettext_lazy("filled"), required=False, widget=UnfoldBooleanWidget
-    )  # fmt: skip
+    )
 
     criteria = forms.CharField(
-        label=gettext_lazy("criteria of scorecards"), required=False,
+        label=gettext_lazy("criteria of scorecards"),
+        required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
-        help_text=gettext_lazy("One per line, at most 12. Interviewers give each a score from 1 to 4."),
-    )  # fmt: skip
+        help_text=gettext_lazy(
+            "One per line, at most 12. Interviewers give each a score from 1 to 4."
+        ),
+    )
 
     class Meta:
         model = Requisition
@@ -62,12 +67,22 @@ class RequisitionForm(forms.ModelForm):
             "is_for_open_applications": UnfoldBooleanWidget,
         }
 
-    field_order = ("client", "positions", "is_filled", "note", "is_for_open_applications", "criteria")
+    field_order = (
+        "client",
+        "positions",
+        "is_filled",
+        "note",
+        "is_for_open_applications",
+        "criteria",
+    )
 
     def __init__(self, data: Any = None, *, instance: Requisition) -> None:
         self.filled_at = instance.filled_at
         # With a prefix: the form of the vacancy is on the same page.
-        initial = {"is_filled": instance.filled_at is not None, "criteria": "\r\n".join(instance.criteria)}
+        initial = {
+            "is_filled": instance.filled_at is not None,
+            "criteria": "\r\n".join(instance.criteria),
+        }
         super().__init__(data, instance=instance, initial=initial, prefix="internal")
         self.seen = instance.updated_at.isoformat() if instance.pk else ""
         if self.filled_at:
@@ -76,20 +91,27 @@ class RequisitionForm(forms.ModelForm):
 
     @property
     def conflicts(self) -> dict[str, str]:
-        """The stored values that a save would replace although the page did not show them. Of two equal
-        saves, the second one has none."""
+        """The stored values that a save would replace although the page did not show them. Of two
+        equal saves, the second one has none.
+        """
         if not self.is_bound or self.data.get("seen", "") == self.seen:
             return {}
         return {name: _shown(self.initial.get(name, "")) for name in self.changed_data}
 
     def rows(self) -> list[Context]:
-        """Return each field, with the value that a colleague stored meanwhile, None if there is none."""
+        """Return each field, with the value that a colleague stored meanwhile, None if there is
+        none.
+        """
         conflicts = self.conflicts
-        return [{"field": field, "stored": conflicts.get(field.name)} for field in self.visible_fields()]
+        return [
+            {"field": field, "stored": conflicts.get(field.name)} for field in self.visible_fields()
+        ]
 
     def clean_criteria(self) -> str:
         """Return one name per line, without spaces around it and without empty lines."""
-        names = [name for line in self.cleaned_data["criteria"].splitlines() if (name := line.strip())]
+        names = [
+            name for line in self.cleaned_data["criteria"].splitlines() if (name := line.strip())
+        ]
         if len(names) > CRITERIA_MAX:
             text = _("Enter at most %(max)d criteria; there are %(count)d.")
             raise ValidationError(text % {"max": CRITERIA_MAX, "count": len(names)})
@@ -102,7 +124,9 @@ class RequisitionForm(forms.ModelForm):
 
     def save(self, commit: bool = True) -> Requisition:
         now = timezone.now()
-        self.instance.filled_at = (self.filled_at or now) if self.cleaned_data["is_filled"] else None
+        self.instance.filled_at = (
+            (self.filled_at or now) if self.cleaned_data["is_filled"] else None
+        )
         self.instance.criteria = self.cleaned_data["criteria"].splitlines()
         self.instance.updated_at = now
         return super().save(commit)
@@ -136,8 +160,9 @@ class RequisitionPages(AdminPages):
         return [self.url("<path:object_id>/internal/", self.internal_view, "internal")]
 
     def internal_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """POST saves the box. What is invalid or was changed by a colleague is shown again. GET shows the box
-        alone: whoever posts it after the end of the session comes here to sign in."""
+        """POST saves the box. What is invalid or was changed by a colleague is shown again. GET
+        shows the box alone: whoever posts it after the end of the session comes here to sign in.
+        """
         vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
         may_change = request.user.has_perm(CHANGE)
         may = may_change if request.method == "POST" else request.user.has_perm(VIEW)
@@ -148,16 +173,25 @@ class RequisitionPages(AdminPages):
             form = RequisitionForm(instance=Requisition.of(vacancy))
         else:
             with transaction.atomic():
-                # Two first saves wait for each other here, because there is no row of theirs to lock.
-                locked = Vacancy.objects.select_for_update(no_key=True).only("pk").get(pk=vacancy.pk)
+                # Two first saves wait for each other here, because there is no row of theirs to
+                # lock.
+                locked = (
+                    Vacancy.objects.select_for_update(no_key=True).only("pk").get(pk=vacancy.pk)
+                )
                 form = RequisitionForm(request.POST, instance=Requisition.of(locked))
                 if form.is_valid() and not form.conflicts:
                     self._save(request, vacancy, form)
                     return redirect(f"{back}#internal")
         context = self.context(
-            request, _("Internal data"), original=vacancy, media=self.admin.media + form.media,
-            requisition_form=form, may_change_requisition=may_change, back=back, is_alone=True,
-        )  # fmt: skip
+            request,
+            _("Internal data"),
+            original=vacancy,
+            media=self.admin.media + form.media,
+            requisition_form=form,
+            may_change_requisition=may_change,
+            back=back,
+            is_alone=True,
+        )
         status = CONFLICT if form.conflicts else 422 if form.errors else 200
         template = "admin/vacancies/vacancy/edit/internal.html"
         return TemplateResponse(request, template, context, status=status)
@@ -166,6 +200,7 @@ class RequisitionPages(AdminPages):
         if form.has_changed():
             form.save()
             if "is_for_open_applications" in form.changed_data:
-                bump(DEFAULT_DB_ALIAS)  # caches keep the page of the vacancy, which describes a job or none
+                # Caches keep the page of the vacancy, which describes a job or none.
+                bump(DEFAULT_DB_ALIAS)
             log_fields(request.user, vacancy, form.changed_data)
         self.admin.message_user(request, _("The internal data was saved."), messages.SUCCESS)

@@ -71,19 +71,31 @@ class VacancyTemplateAdmin(JobsiteAdmin):
     def has_add_permission(self, request: UserRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: UserRequest, obj: VacancyTemplate | None = None) -> bool:
-        return super().has_change_permission(request, obj) and (obj is None or is_own(request.user, obj))
+    def has_change_permission(
+        self, request: UserRequest, obj: VacancyTemplate | None = None
+    ) -> bool:
+        return super().has_change_permission(request, obj) and (
+            obj is None or is_own(request.user, obj)
+        )
 
-    def has_delete_permission(self, request: UserRequest, obj: VacancyTemplate | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and (obj is None or is_own(request.user, obj))
+    def has_delete_permission(
+        self, request: UserRequest, obj: VacancyTemplate | None = None
+    ) -> bool:
+        return super().has_delete_permission(request, obj) and (
+            obj is None or is_own(request.user, obj)
+        )
 
-    def formfield_for_foreignkey(self, db_field: ForeignKey, request: UserRequest, **kwargs: object) -> Any:
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> Any:
         field: Any = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if db_field.name == "brand":
             brand_choices(field, request.user)
         return field
 
-    def save_model(self, request: UserRequest, obj: VacancyTemplate, form: object, change: bool) -> None:
+    def save_model(
+        self, request: UserRequest, obj: VacancyTemplate, form: object, change: bool
+    ) -> None:
         obj.updated_by, obj.updated_at = request.user, timezone.now()
         super().save_model(request, obj, form, change)
 
@@ -116,7 +128,9 @@ def _link(template: VacancyTemplate, more: str, text: str) -> str:
 
 
 def is_own(user: User, template: VacancyTemplate) -> bool:
-    """Return whether `user` may change `template`: one for all brands only who works for every brand."""
+    """Return whether `user` may change `template`:
+    one for all brands only who works for every brand.
+    """
     return VacancyTemplate.objects.filter(own_brand(user), pk=template.pk).exists()
 
 
@@ -150,7 +164,9 @@ class TemplatePages(AdminPages):
         context = self.context(
             request, title, original=vacancy, form=form, media=self.admin.media + form.media
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/edit/save_as_template.html", context)
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/edit/save_as_template.html", context
+        )
 
 
 def saved_text(template: VacancyTemplate) -> str:
@@ -168,7 +184,9 @@ def template_of(request: UserRequest) -> VacancyTemplate | None:
     template = rows.filter(pk__in=[as_id(request.GET["template"])]).first()
     if template is None:
         raise Http404
-    if "edit" in request.GET and not (request.user.has_perm(CHANGE) and is_own(request.user, template)):
+    if "edit" in request.GET and not (
+        request.user.has_perm(CHANGE) and is_own(request.user, template)
+    ):
         raise PermissionDenied
     return template
 
@@ -186,8 +204,9 @@ def start_of(template: VacancyTemplate, user: User) -> Start:
 
 
 def chosen_files(request: UserRequest, template: VacancyTemplate) -> list[dict[str, str]]:
-    """Return the attached files of the template that the user chose. A new vacancy shares the stored files,
-    as copies of a vacancy do."""
+    """Return the attached files of the template that the user chose. A new vacancy shares the
+    stored files, as copies of a vacancy do.
+    """
     ticked = request.POST.getlist("template_files")
     return [
         {"name": each["name"], "file": each["file"], "url": ""}

@@ -1,4 +1,6 @@
-"""What helps to fill in the page of a vacancy (static/vacancies/city_search.js and vacancy_form.js)."""
+"""What helps to fill in the page of a vacancy (static/vacancies/city_search.js and
+vacancy_form.js).
+"""
 
 from django.contrib.auth.models import User
 from django.templatetags.static import static
@@ -10,9 +12,10 @@ LATEST = 1000  # rows of vacancies with their places
 
 
 def typing_aids(user: User) -> dict[str, object]:
-    """Return the addresses of the files of cities by country, the countries to search first, which are
-    those of the latest places of the user's vacancies, else all, and the currency and period of their
-    latest pay."""
+    """Return the addresses of the files of cities by country, the countries to search first, which
+    are those of the latest places of the user's vacancies, else all, and the currency and period of
+    their latest pay.
+    """
     urls = {code: static(f"vacancies/cities/{code}.json") for code in countries()}
     latest = list(
         Vacancy.objects.editable_by(user)
@@ -21,4 +24,8 @@ def typing_aids(user: User) -> dict[str, object]:
     )
     used = {country for country, _currency, _period in latest}
     pay = next(([currency, period] for _country, currency, period in latest if currency), [])
-    return {"cities": urls, "used": [code for code in urls if code in used] or list(urls), "pay": pay}
+    return {
+        "cities": urls,
+        "used": [code for code in urls if code in used] or list(urls),
+        "pay": pay,
+    }

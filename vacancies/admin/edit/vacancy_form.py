@@ -45,7 +45,8 @@ class VacancyForm(forms.ModelForm):
         widget=UnfoldAdminSingleDateWidget,
         validators=[
             MaxValueValidator(
-                date(2200, 12, 30), gettext_lazy("Leave this empty if the vacancy has no closing date.")
+                date(2200, 12, 30),
+                gettext_lazy("Leave this empty if the vacancy has no closing date."),
             )
         ],
     )
@@ -72,7 +73,9 @@ class VacancyForm(forms.ModelForm):
                 self.initial["last_day"] = last_day(until)
             if "remote_countries" in self.fields:
                 places = self.instance.places.filter(kind=PlaceKind.APPLICANT)
-                self.initial.setdefault("remote_countries", list(places.values_list("country", flat=True)))
+                self.initial.setdefault(
+                    "remote_countries", list(places.values_list("country", flat=True))
+                )
         for name in {"pay_min", "pay_max"} & set(self.fields):
             # That of the model runs after `clean`, which would compare the amounts.
             self.fields[name].validators.append(MinValueValidator(0))
@@ -97,18 +100,22 @@ class VacancyForm(forms.ModelForm):
             "Public from this time. If empty, publishing sets the current time."
         )
         self.fields["last_day"].help_text = _(
-            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there is no closing "
+            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there "
+            "is no closing "
             "date."
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):
             kept = _(
-                "Currently until %(publish_until)s. This does not change unless you choose another day."
+                "Currently until %(publish_until)s. This does not change unless you choose "
+                "another day."
             ) % {"publish_until": format_datetime(until)}
             self.fields["last_day"].help_text = f"{self.fields['last_day'].help_text} {kept}"
 
     def _fill_options(self) -> None:
-        """Set the label and the choices of each filter: its active options, and those of the vacancy."""
+        """Set the label and the choices of each filter:
+        its active options, and those of the vacancy.
+        """
         chosen: dict[str, list[int]] = {}
         if self.instance.pk:
             links = self.instance.choices.order_by("position", "pk").annotate(
@@ -129,11 +136,15 @@ class VacancyForm(forms.ModelForm):
             if field:
                 field.label = filter.label
                 options = offered.get(filter.keyword, [])
-                field.choices = [("", "-"), *options] if Keyword(filter.keyword).is_single else options
+                field.choices = (
+                    [("", "-"), *options] if Keyword(filter.keyword).is_single else options
+                )
                 self.initial.setdefault(filter.keyword, chosen.get(filter.keyword, []))
                 field.widget.attrs["data-filter"] = filter.pk
                 if len(options) > MAX_OPTIONS and not Keyword(filter.keyword).is_single:
-                    field.widget.source = reverse("admin:vacancies_filter_options", args=[filter.pk])
+                    field.widget.source = reverse(
+                        "admin:vacancies_filter_options", args=[filter.pk]
+                    )
                 if not options:
                     field.help_text = _("No options yet.")
 
@@ -142,7 +153,11 @@ class VacancyForm(forms.ModelForm):
         data = self.cleaned_data
         now = timezone.now().replace(microsecond=0)
         status = data.get("status", self.instance.status)  # the page of a vacancy has no such field
-        if status == VacancyStatus.PUBLISHED and "publish_from" in data and not data["publish_from"]:
+        if (
+            status == VacancyStatus.PUBLISHED
+            and "publish_from" in data
+            and not data["publish_from"]
+        ):
             data["publish_from"] = now
         if "last_day" in self.changed_data and "last_day" in data:
             day = data["last_day"]

@@ -46,7 +46,8 @@ class VacancyPages(AdminPages):
         vacancy = self._vacancy_or_404(request, object_id)
         if vacancy.served_form_id is None:
             text = _(
-                "This vacancy has no application form. Add a form and choose it for the vacancy, its "
+                "This vacancy has no application form. Add a form and choose it for the vacancy, "
+                "its "
                 "brand or the site."
             )
             self.admin.message_user(request, text, messages.INFO)
@@ -57,8 +58,8 @@ class VacancyPages(AdminPages):
     def review_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Return an HTML fragment with what saving the posted form would change. Writes nothing.
 
-        What somebody else saved meanwhile is merged. An invalid form, or one with conflicts, returns 422:
-        saving it shows them.
+        What somebody else saved meanwhile is merged. An invalid form, or one with conflicts,
+        returns 422: saving it shows them.
         """
         if request.method != "POST":
             raise Http404
@@ -73,8 +74,12 @@ class VacancyPages(AdminPages):
         if not forms.is_valid():
             return HttpResponse(status=422)
         try:
-            plan = plan_save(Vacancy.objects.get(pk=vacancy.pk), Edit(forms.content()), at=timezone.now())
+            plan = plan_save(
+                Vacancy.objects.get(pk=vacancy.pk), Edit(forms.content()), at=timezone.now()
+            )
         except ValidationError:
             return HttpResponse(status=422)
         found = differences(plan.before, plan.after)
-        return render(request, "admin/vacancies/vacancy/publication/differences.html", {"differences": found})
+        return render(
+            request, "admin/vacancies/vacancy/publication/differences.html", {"differences": found}
+        )

@@ -29,21 +29,32 @@ ORDER = re.compile(rf"(?<=[?&]{ORDER_VAR}=)[-.0-9]+")
 VIEW_VAR, EDIT_VAR = "view", "edit"  # parameters of the list that do not filter
 # What cells show. The others, such as the texts, stay in the database.
 LIST_FIELDS = (
-    "title", "status", "audience", "is_hot", "publish_from", "publish_until", "location", "work_place",
-    "reference", "updated_at",
-    "brand__name", "head_recruiter__name",
-)  # fmt: skip
+    "title",
+    "status",
+    "audience",
+    "is_hot",
+    "publish_from",
+    "publish_until",
+    "location",
+    "work_place",
+    "reference",
+    "updated_at",
+    "brand__name",
+    "head_recruiter__name",
+)
 
 
 class IdPaginator(Paginator):
     """Returns the ids of a page of a queryset of ids.
 
-    `total` is the number of rows, if it is known. `blocks` are the sums of `by_block` for these rows in the
-    order of ids: a page is read from its block on. Without them, pages of the second half are read from the
-    end: the database walks over at most half of the rows.
+    `total` is the number of rows, if it is known. `blocks` are the sums of `by_block` for these
+    rows in the order of ids: a page is read from its block on. Without them, pages of the second
+    half are read from the end: the database walks over at most half of the rows.
     """
 
-    def __init__(self, *args: Any, total: int | None = None, blocks: Any = (), **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, total: int | None = None, blocks: Any = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.total, self.blocks = total, blocks
 
@@ -73,7 +84,9 @@ class IdPaginator(Paginator):
 class VacancyChangeList(IdChangeList):
     row_forms: Mapping[int, Any] = MappingProxyType({})  # by id, while rows are edited
 
-    def get_filters_params(self, params: dict[str, list[str]] | None = None) -> dict[str, list[str]]:
+    def get_filters_params(
+        self, params: dict[str, list[str]] | None = None
+    ) -> dict[str, list[str]]:
         found = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in (VIEW_VAR, EDIT_VAR)}
 
@@ -85,7 +98,8 @@ class VacancyChangeList(IdChangeList):
         if order := self.params.get(ORDER_VAR):
             self.params[ORDER_VAR] = order_as_numbers(order, self.list_display)
         rows: Any = super().get_queryset(request, exclude_parameters)
-        self.clear_all_filters_qs = f"?{VIEW_VAR}=all"  # with a saved view alone, its filters would come back
+        # With a saved view alone, its filters would come back.
+        self.clear_all_filters_qs = f"?{VIEW_VAR}=all"
         return rows
 
     def get_ordering_field(self, field_name: object) -> Any:
@@ -99,10 +113,15 @@ class VacancyChangeList(IdChangeList):
     # --- rows ---
 
     def _counted(self, request: UserRequest) -> tuple[int | None, list[tuple[int, int]]]:
-        """Return the number of rows and the sums of `by_block`, if status and brand are the only filters.
+        """Return the number of rows and the sums of `by_block`, if status and brand are the only
+        filters.
 
-        A state that depends on the time has no sums: the few that differ are subtracted from the others."""
-        sent = {name: values[-1] for name, values in self.get_filters_params().items() if any(values)}
+        A state that depends on the time has no sums: the few that differ are subtracted from the
+        others.
+        """
+        sent = {
+            name: values[-1] for name, values in self.get_filters_params().items() if any(values)
+        }
         state, brand = (
             sent.pop(StateFilter.parameter_name, ""),
             as_id(sent.pop(BrandFilter.parameter_name, "")),
@@ -123,7 +142,8 @@ class VacancyChangeList(IdChangeList):
         rows: Any = self.root_queryset.filter(**({} if brand is None else {"brand": brand}))
         now = timezone.now()
         others = (
-            rows.in_state(other, at=now).order_by().values("pk") for other in (State.SCHEDULED, State.EXPIRED)
+            rows.in_state(other, at=now).order_by().values("pk")
+            for other in (State.SCHEDULED, State.EXPIRED)
         )
         return max(0, total - sum(each.count() for each in others)), []
 
@@ -165,7 +185,9 @@ class VacancyChangeList(IdChangeList):
         return headers
 
     def rows(self) -> Iterator[Context]:
-        """Yield the rows for the template. Unfold takes a template and 700 bytes of classes per cell."""
+        """Yield the rows for the template.
+        Unfold takes a template and 700 bytes of classes per cell.
+        """
         page = self.model_admin
         base = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
@@ -186,7 +208,8 @@ class VacancyChangeList(IdChangeList):
 
 
 def order_as_numbers(order: str, columns: Sequence[str]) -> str:
-    """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without unknown names.
+    """Return an order such as "-last_day.2" with the numbers of the columns: "-7.2", without
+    unknown names.
 
     Saved views use names, because numbers change with the columns."""
     numbers = {name: str(number) for number, name in enumerate(columns)}
@@ -195,11 +218,15 @@ def order_as_numbers(order: str, columns: Sequence[str]) -> str:
 
 def order_as_names(order: str, columns: Sequence[str]) -> str:
     """The inverse of `order_as_numbers`."""
-    names = {str(number): name for number, name in enumerate(columns)} | {name: name for name in columns}
+    names = {str(number): name for number, name in enumerate(columns)} | {
+        name: name for name in columns
+    }
     return _renamed(order, lambda name: names.get(name, ""))
 
 
 def _renamed(order: str, rename: Callable[[str], str]) -> str:
     """Return `order` with other names of its columns, without those that have none."""
-    parts = (("-" * part.startswith("-"), rename(part.removeprefix("-"))) for part in order.split("."))
+    parts = (
+        ("-" * part.startswith("-"), rename(part.removeprefix("-"))) for part in order.split(".")
+    )
     return ".".join(f"{sign}{name}" for sign, name in parts if name)

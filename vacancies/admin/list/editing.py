@@ -1,5 +1,6 @@
-"""Changing the closing date and "featured" in the list. Each row is validated and recorded like its form, and
-saved on its own: an error in one row does not keep the others from being saved."""
+"""Changing the closing date and "featured" in the list. Each row is validated and recorded like its
+form, and saved on its own: an error in one row does not keep the others from being saved.
+"""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -44,8 +45,9 @@ class DayInput(forms.DateInput):
 
 
 class RowForm(VacancyForm):
-    """The two fields of a row. It compares them with what the page showed: a change by somebody else in the
-    meantime is never overwritten, and one of another field is no conflict."""
+    """The two fields of a row. It compares them with what the page showed: a change by somebody
+    else in the meantime is never overwritten, and one of another field is no conflict.
+    """
 
     version = None  # type: ignore[assignment] # removes the field
     last_day = DateField(
@@ -56,7 +58,10 @@ class RowForm(VacancyForm):
         show_hidden_initial=True,
     )
     is_hot = forms.BooleanField(
-        label=gettext_lazy("Featured"), required=False, widget=forms.CheckboxInput, show_hidden_initial=True
+        label=gettext_lazy("Featured"),
+        required=False,
+        widget=forms.CheckboxInput,
+        show_hidden_initial=True,
     )
     vars().update(dict.fromkeys(("remote_countries", "pay_currency", *Keyword.values)))
 
@@ -68,7 +73,10 @@ class RowForm(VacancyForm):
         super().__init__(*args, **kwargs)
         self.conflicts = conflicts
         for field in self.fields.values():
-            label = _("%(field)s of “%(vacancy)s”") % {"field": field.label, "vacancy": self.instance}
+            label = _("%(field)s of “%(vacancy)s”") % {
+                "field": field.label,
+                "vacancy": self.instance,
+            }
             field.widget.attrs["aria-label"] = label
 
     def _fill_options(self) -> None:
@@ -80,8 +88,9 @@ class RowForm(VacancyForm):
         return super().clean()
 
     def contents(self, until: datetime | None) -> tuple[Content, Content]:
-        """Return the changed fields as the user wants them, and as the page showed them: a day stands for
-        `until`, the stored closing date, if it ends on that day."""
+        """Return the changed fields as the user wants them, and as the page showed them: a day
+        stands for `until`, the stored closing date, if it ends on that day.
+        """
         wanted, base = {}, {}
         for name in self.changed_data:
             field = "publish_until" if name == "last_day" else name
@@ -96,7 +105,9 @@ class RowForm(VacancyForm):
 
 
 def row_form(vacancy: Vacancy, data: object = None, conflicts: Iterable[str] = ()) -> RowForm:
-    return RowForm(data, instance=vacancy, prefix=f"row{vacancy.pk}", auto_id="id_%s", conflicts=conflicts)
+    return RowForm(
+        data, instance=vacancy, prefix=f"row{vacancy.pk}", auto_id="id_%s", conflicts=conflicts
+    )
 
 
 class ListEditing:
@@ -108,7 +119,9 @@ class ListEditing:
         self.failed: dict[int, RowForm] = {}
 
     def save(self) -> HttpResponse | None:
-        """Save the posted rows, if there are any. Return the way out if nothing is left to correct."""
+        """Save the posted rows, if there are any.
+        Return the way out if nothing is left to correct.
+        """
         request = self.request
         if not (request.method == "POST" and SAVE in request.POST and EDIT_VAR in request.GET):
             return None
@@ -140,18 +153,23 @@ class ListEditing:
         return {row.pk: self.failed.get(row.pk) or row_form(row) for row in rows}
 
     def _save_rows(self) -> dict[int, RowForm]:
-        """Save the rows that the user changed. Return the forms of those that could not be saved, by id."""
+        """Save the rows that the user changed.
+        Return the forms of those that could not be saved, by id.
+        """
         admin, request, at = self.admin, self.request, timezone.now()
         failed: dict[int, RowForm] = {}
         saved, gone, is_requested = 0, 0, False
         pks = list(
-            dict.fromkeys(pk for value in request.POST.getlist("row") if (pk := as_id(value)) is not None)
+            dict.fromkeys(
+                pk for value in request.POST.getlist("row") if (pk := as_id(value)) is not None
+            )
         )
         rows = admin.get_queryset(request)
         for pk in _changed(request, pks[:MAX_ROWS]):
             with transaction.atomic():
                 vacancy = (
-                    rows.filter(pk=pk).first() and Vacancy.objects.select_for_update().filter(pk=pk).first()
+                    rows.filter(pk=pk).first()
+                    and Vacancy.objects.select_for_update().filter(pk=pk).first()
                 )
                 if vacancy is None:
                     gone += 1
@@ -163,16 +181,24 @@ class ListEditing:
                     continue
                 wanted, base = form.contents(until)
                 try:
-                    done = save_content(vacancy, Edit(wanted, base=base), author=request.user, at=at)
+                    done = save_content(
+                        vacancy, Edit(wanted, base=base), author=request.user, at=at
+                    )
                 except SaveConflictError as error:  # shows what is stored now, to choose again
-                    conflict = " ".join(getattr(error, "messages", [CONFLICT % {"vacancy": vacancy}]))
+                    conflict = " ".join(
+                        getattr(error, "messages", [CONFLICT % {"vacancy": vacancy}])
+                    )
                     failed[pk] = row_form(Vacancy.objects.get(pk=pk), conflicts=[conflict])
                     continue
                 saved += 1
                 is_requested |= done.approval is not None
-                admin.log_change(request, vacancy, admin.construct_change_message(request, form, None))
+                admin.log_change(
+                    request, vacancy, admin.construct_change_message(request, form, None)
+                )
         if saved:
-            text = ngettext("%(count)d vacancy was saved.", "%(count)d vacancies were saved.", saved)
+            text = ngettext(
+                "%(count)d vacancy was saved.", "%(count)d vacancies were saved.", saved
+            )
             admin.message_user(request, text % {"count": saved}, messages.SUCCESS)
         if is_requested:
             admin.message_user(request, SUBMITTED, messages.INFO)
@@ -186,7 +212,10 @@ class ListEditing:
         if gone:
             text = ngettext(
                 "%(count)d vacancy was not saved: it was deleted, or belongs to another brand.",
-                "%(count)d vacancies were not saved: they were deleted, or belong to another brand.",
+                (
+                    "%(count)d vacancies were not saved: they were deleted, or belong to another "
+                    "brand."
+                ),
                 gone,
             )
             admin.message_user(request, text % {"count": gone}, messages.WARNING)
@@ -196,5 +225,7 @@ class ListEditing:
 def _changed(request: UserRequest, pks: list[int]) -> list[int]:
     """Return the ids of the rows whose inputs differ from what the page showed. Needs no query."""
     return [
-        pk for pk in pks if row_form(Vacancy(pk=pk, updated_at=timezone.now()), request.POST).has_changed()
+        pk
+        for pk in pks
+        if row_form(Vacancy(pk=pk, updated_at=timezone.now()), request.POST).has_changed()
     ]

@@ -31,7 +31,11 @@ class StateFilter(DropdownFilter):
     def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         if self.value() in State.values:
             return queryset.in_state(self.value(), at=timezone.now())
-        return queryset if self.value() == self.ALL else queryset.exclude(status=VacancyStatus.ARCHIVED)
+        return (
+            queryset
+            if self.value() == self.ALL
+            else queryset.exclude(status=VacancyStatus.ARCHIVED)
+        )
 
 
 APPROVAL = "approval"
@@ -57,7 +61,9 @@ class AttentionFilter(DropdownFilter):
 
 
 def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
-    """Return the `vacancies` that need attention for the reason `code`; all of them for an unknown code."""
+    """Return the `vacancies` that need attention for the reason `code`;
+    all of them for an unknown code.
+    """
     now = timezone.now()
     if code == APPROVAL:
         return waiting_for_approval(vacancies)
@@ -102,7 +108,9 @@ class AudienceFilter(DropdownFilter):
         return Audience.choices
 
     def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
-        return queryset.filter(audience=self.value()) if self.value() in Audience.values else queryset
+        return (
+            queryset.filter(audience=self.value()) if self.value() in Audience.values else queryset
+        )
 
 
 class FeaturedFilter(DropdownFilter):
@@ -113,4 +121,6 @@ class FeaturedFilter(DropdownFilter):
         return [("1", _("Yes")), ("0", _("No"))]
 
     def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
-        return queryset.filter(is_hot=self.value() == "1") if self.value() in ("0", "1") else queryset
+        return (
+            queryset.filter(is_hot=self.value() == "1") if self.value() in ("0", "1") else queryset
+        )

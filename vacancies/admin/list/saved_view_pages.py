@@ -1,4 +1,6 @@
-"""The pages of saved views and of the columns: what a user can store about the list of vacancies."""
+"""The pages of saved views and of the columns:
+what a user can store about the list of vacancies.
+"""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -71,13 +73,17 @@ def stored_query(text: str) -> str:
     query = QueryDict(text.removeprefix("?"), mutable=True)
     for name in (VIEW_VAR, EDIT_VAR, PAGE_VAR, "_popup", "_to_field", "e", "all"):
         query.pop(name, None)
-    pairs = [(name, value) for name, values in sorted(query.lists()) for value in sorted(values) if value]
+    pairs = [
+        (name, value) for name, values in sorted(query.lists()) for value in sorted(values) if value
+    ]
     return urlencode(pairs)
 
 
 class SavedViewForm(forms.ModelForm):
     is_default = forms.BooleanField(
-        label=gettext_lazy("Open the list with this view"), required=False, widget=UnfoldBooleanSwitchWidget
+        label=gettext_lazy("Open the list with this view"),
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
     )
 
     class Meta:
@@ -93,7 +99,9 @@ class SavedViewForm(forms.ModelForm):
 
     def clean_name(self) -> str:
         name = " ".join(self.cleaned_data["name"].split())
-        own = SavedView.objects.filter(owner=self.instance.owner_id, name=name).exclude(pk=self.instance.pk)
+        own = SavedView.objects.filter(owner=self.instance.owner_id, name=name).exclude(
+            pk=self.instance.pk
+        )
         if self.instance.owner_id and own.exists():
             raise forms.ValidationError(_("You already have a view with this name."))
         return name
@@ -129,7 +137,9 @@ class SavedViewPages(AdminPages):
         return back if is_ours and back != own else f"{own}?{VIEW_VAR}={ALL}"
 
     def preference_view(self, request: UserRequest) -> HttpResponse:
-        """POST `columns`, of the view `view` if the user may change it; or `shortcuts`: "on" or "off"."""
+        """POST `columns`, of the view `view` if the user may change it; or `shortcuts`:
+        "on" or "off".
+        """
         if refused := self._posted(request):
             return refused
         if request.POST.get("shortcuts") in ("on", "off"):
@@ -163,7 +173,9 @@ class SavedViewPages(AdminPages):
         return retry_on_conflict(lambda: self._form_page(request, view, _("Save view")))
 
     def change_view_view(self, request: UserRequest, pk: int) -> HttpResponse:
-        """Rename and share a view, make it the default one, or (`query` posted) store other filters."""
+        """Rename and share a view, make it the default one, or (`query` posted) store other
+        filters.
+        """
         view = self._view_or_404(request, pk)
         if request.method == "POST" and "query" in request.POST:
             self._set_query(request, view, request.POST)

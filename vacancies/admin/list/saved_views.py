@@ -30,7 +30,10 @@ EDITED_COLUMNS = ("last_day", "hot")  # shown while the list is edited
 BUILT_IN = (
     (gettext_lazy("All vacancies"), {VIEW_VAR: ALL}),
     (pgettext_lazy("vacancies", "Mine"), {VIEW_VAR: ALL, "mine": "1"}),
-    (gettext_lazy("Closing this week"), {VIEW_VAR: ALL, "attention": ENDING, ORDER_VAR: "last_day"}),
+    (
+        gettext_lazy("Closing this week"),
+        {VIEW_VAR: ALL, "attention": ENDING, ORDER_VAR: "last_day"},
+    ),
     (gettext_lazy("Drafts"), {VIEW_VAR: ALL, "state": "draft"}),
 )
 
@@ -59,10 +62,14 @@ class SavedViews:
         shown = known or [name for name in admin.default_columns if name in offered]
         edited = EDITED_COLUMNS if EDIT_VAR in sent else ()
         order = (part.removeprefix("-") for part in sent.get(ORDER_VAR, "").split("."))
-        return tuple(dict.fromkeys(("title", *shown, *edited, *(name for name in order if name in offered))))
+        return tuple(
+            dict.fromkeys(("title", *shown, *edited, *(name for name in order if name in offered)))
+        )
 
     def redirect(self) -> HttpResponse | None:
-        """Return the way to the default view, or to the filters of the view that the address names."""
+        """Return the way to the default view, or to the filters of the view that
+        the address names.
+        """
         request = self.request
         is_plain = request.method == "GET" and set(request.GET) <= {VIEW_VAR}
         if not (is_plain and self.admin.has_view_permission(request)):
@@ -121,4 +128,8 @@ class SavedViews:
         """Return whose view it is, for a shared one."""
         if view.owner_id == self.request.user.pk:
             return _("shared") if view.is_shared else ""
-        return _("shared by %(person)s") % {"person": person(view.owner)} if view.owner else _("shared")
+        return (
+            _("shared by %(person)s") % {"person": person(view.owner)}
+            if view.owner
+            else _("shared")
+        )

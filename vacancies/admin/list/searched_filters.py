@@ -1,5 +1,7 @@
-"""Filters of the list of vacancies by rows that are found by typing: options and recruiters. There can be
-thousands, so the page contains only the chosen ones. Django's view for autocomplete fields searches them."""
+"""Filters of the list of vacancies by rows that are found by typing: options and recruiters. There
+can be thousands, so the page contains only the chosen ones. Django's view for autocomplete fields
+searches them.
+"""
 
 from typing import Any, ClassVar
 
@@ -19,8 +21,9 @@ MAX_VALUES = 50  # values of a filter
 
 
 class SearchedFilter(ListFilter):
-    """By rows whose ids are in the repeated parameter `parameter_name`. Ids of rows that no longer exist find
-    nothing: to ignore them would show vacancies that the filter leaves out."""
+    """By rows whose ids are in the repeated parameter `parameter_name`. Ids of rows that no longer
+    exist find nothing: to ignore them would show vacancies that the filter leaves out.
+    """
 
     parameter_name: ClassVar[str]
     field_name: ClassVar[str]  # of the vacancy, which refers to the rows
@@ -29,19 +32,27 @@ class SearchedFilter(ListFilter):
     form_class = AutocompleteDropdownForm
 
     def __init__(
-        self, request: UserRequest, params: dict[str, list[str]], model: type[Model], model_admin: Any
+        self,
+        request: UserRequest,
+        params: dict[str, list[str]],
+        model: type[Model],
+        model_admin: Any,
     ) -> None:
         super().__init__(request, params, model, model_admin)
         self.request = request
         self.page = model_admin.admin_site.get_model_admin(self.all_rows.model)
         sent = [value for value in params.pop(self.parameter_name, []) if value]
-        self.pks = list(dict.fromkeys(pk for value in sent[:MAX_VALUES] if (pk := as_id(value)) is not None))
+        self.pks = list(
+            dict.fromkeys(pk for value in sent[:MAX_VALUES] if (pk := as_id(value)) is not None)
+        )
         self.rows = list(self.all_rows.filter(pk__in=self.pks)) if self.pks else []
         self.is_valid = len(self.rows) == len(set(sent))
         if self.rows:
             self.used_parameters[self.parameter_name] = [str(row.pk) for row in self.rows]
         if not self.is_valid and request.method == "GET":
-            text = _("The filter “%(filter)s” asks for something that no longer exists. Choose again.")
+            text = _(
+                "The filter “%(filter)s” asks for something that no longer exists. Choose again."
+            )
             messages.warning(request, text % {"filter": self.title})
 
     def having(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
@@ -81,7 +92,9 @@ class SearchedFilter(ListFilter):
 
 
 class OptionFilter(SearchedFilter):
-    """By options: any of those of one filter, and all filters ("Antwerp or Ghent", and "Full-time")."""
+    """By options: any of those of one filter, and all filters ("Antwerp or Ghent", and
+    "Full-time").
+    """
 
     title = gettext_lazy("option")
     parameter_name = "option"

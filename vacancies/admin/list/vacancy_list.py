@@ -1,5 +1,6 @@
-"""The list of vacancies: its columns, its search, and its pages. Each user chooses columns; a saved view can
-bring its own."""
+"""The list of vacancies: its columns, its search, and its pages. Each user chooses columns; a saved
+view can bring its own.
+"""
 
 from django.contrib import messages
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
@@ -32,8 +33,9 @@ TITLE = "title"  # always the first column
 
 
 class VacancyListAdmin(ContentAdmin):
-    """The list. Methods of columns return the content of a cell as HTML without a template: a page has
-    hundreds of cells."""
+    """The list. Methods of columns return the content of a cell as HTML without a template: a page
+    has hundreds of cells.
+    """
 
     list_columns: tuple[str, ...] = COLUMNS
     default_columns: tuple[str, ...] = DEFAULT_COLUMNS
@@ -50,10 +52,16 @@ class VacancyListAdmin(ContentAdmin):
             return response
         if not self.has_view_permission(request):
             raise PermissionDenied
-        context = views.context() | editing.context() | {
-            "may_import": self.has_add_permission(request) or self.has_change_permission(request),
-            "query": request.GET.urlencode(),
-        } | (extra_context or {})  # fmt: skip
+        context = (
+            views.context()
+            | editing.context()
+            | {
+                "may_import": self.has_add_permission(request)
+                or self.has_change_permission(request),
+                "query": request.GET.urlencode(),
+            }
+            | (extra_context or {})
+        )
         view = views.view if request.method == "GET" and PAGE_VAR not in request.GET else None
         try:
             response = super().changelist_view(request, context)
@@ -62,7 +70,9 @@ class VacancyListAdmin(ContentAdmin):
                 raise
             response = None
         if view and (response is None or response.get("Location", "").endswith(f"?{ERROR_FLAG}=1")):
-            text = _("The filters of the view “%(view)s” are no longer valid. All vacancies are shown.")
+            text = _(
+                "The filters of the view “%(view)s” are no longer valid. All vacancies are shown."
+            )
             self.message_user(request, text % {"view": view}, messages.WARNING)
             return redirect(f"{request.path}?{VIEW_VAR}={ALL}")
         if changelist := (getattr(response, "context_data", None) or {}).get("cl"):
@@ -79,7 +89,9 @@ class VacancyListAdmin(ContentAdmin):
         return (TITLE, *self.list_columns)
 
     def lookup_allowed(self, lookup: str, value: object, request: UserRequest) -> bool:
-        """Allow the links from the changelists of forms and brands, beside the filters of the page."""
+        """Allow the links from the changelists of forms and brands, beside the
+        filters of the page.
+        """
         own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
@@ -118,11 +130,15 @@ class VacancyListAdmin(ContentAdmin):
     def audience(self, vacancy: Vacancy) -> str:
         return vacancy.get_audience_display()
 
-    @display(description=gettext_lazy("Closing date"), ordering=F("publish_until").asc(nulls_last=True))
+    @display(
+        description=gettext_lazy("Closing date"), ordering=F("publish_until").asc(nulls_last=True)
+    )
     def last_day(self, vacancy: Vacancy) -> str:
         return zoned(closing_date_of(vacancy)) if vacancy.publish_until else "-"
 
-    @display(description=gettext_lazy("Publish from"), ordering=F("publish_from").asc(nulls_last=True))
+    @display(
+        description=gettext_lazy("Publish from"), ordering=F("publish_from").asc(nulls_last=True)
+    )
     def appears(self, vacancy: Vacancy) -> str:
         return zoned(format_datetime(vacancy.publish_from)) if vacancy.publish_from else "-"
 

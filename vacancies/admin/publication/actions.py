@@ -73,8 +73,10 @@ def duplicate(
 class PublicationAction:
     """An action on the publication of vacancies: its texts, and the states that it applies to.
 
-    `run` has a parameter `is_preview`; `preview_values` are those of its form with which it refuses least.
-    `overwritten` returns what it overwrites of a vacancy. `undone_by` is the permission to undo it."""
+    `run` has a parameter `is_preview`; `preview_values` are those of its form with which it refuses
+    least. `overwritten` returns what it overwrites of a vacancy. `undone_by` is the permission to
+    undo it.
+    """
 
     name: str
     label: Any
@@ -86,7 +88,8 @@ class PublicationAction:
     form: type[forms.Form] = forms.Form
     permission: str = "change"
     shows_changes: bool = False
-    with_approval: bool | None = None  # only for brands that publish with approval, or only for others
+    # Only for brands that publish with approval, or only for others.
+    with_approval: bool | None = None
     is_main: bool = False
     is_button: bool = True  # on the page of a vacancy
     is_danger: bool = False
@@ -106,7 +109,9 @@ ACTIONS = (
         "publish",
         gettext_lazy("Publish now"),
         gettext_lazy("The last saved version goes live immediately."),
-        ngettext_lazy("%(count)d vacancy was published.", "%(count)d vacancies were published.", "count"),
+        ngettext_lazy(
+            "%(count)d vacancy was published.", "%(count)d vacancies were published.", "count"
+        ),
         "publish",
         publication.publish,
         NOT_PUBLIC | {State.SCHEDULED},
@@ -119,7 +124,9 @@ ACTIONS = (
         "schedule",
         gettext_lazy("Schedule…"),
         gettext_lazy("The last saved version goes live automatically at the time that you choose."),
-        ngettext_lazy("%(count)d vacancy was scheduled.", "%(count)d vacancies were scheduled.", "count"),
+        ngettext_lazy(
+            "%(count)d vacancy was scheduled.", "%(count)d vacancies were scheduled.", "count"
+        ),
         "schedule",
         publication.schedule,
         NOT_PUBLIC | {State.SCHEDULED},
@@ -132,7 +139,9 @@ ACTIONS = (
     PublicationAction(
         "submit",
         gettext_lazy("Submit for approval…"),
-        gettext_lazy("A colleague reads the last saved version, and publishes it or sends it back."),
+        gettext_lazy(
+            "A colleague reads the last saved version, and publishes it or sends it back."
+        ),
         ngettext_lazy(
             "%(count)d vacancy was submitted for approval.",
             "%(count)d vacancies were submitted for approval.",
@@ -149,8 +158,12 @@ ACTIONS = (
     PublicationAction(
         "unpublish",
         gettext_lazy("Unpublish"),
-        gettext_lazy("The vacancy is removed from all sites immediately. You can publish it again later."),
-        ngettext_lazy("%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"),
+        gettext_lazy(
+            "The vacancy is removed from all sites immediately. You can publish it again later."
+        ),
+        ngettext_lazy(
+            "%(count)d vacancy was unpublished.", "%(count)d vacancies were unpublished.", "count"
+        ),
         "visibility_off",
         publication.unpublish,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
@@ -159,8 +172,12 @@ ACTIONS = (
     PublicationAction(
         "extend",
         gettext_lazy("Extend…"),
-        gettext_lazy("The vacancy gets a later closing date, and stays public until the end of that day."),
-        ngettext_lazy("%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"),
+        gettext_lazy(
+            "The vacancy gets a later closing date, and stays public until the end of that day."
+        ),
+        ngettext_lazy(
+            "%(count)d vacancy was extended.", "%(count)d vacancies were extended.", "count"
+        ),
         "event_repeat",
         publication.extend,
         frozenset({State.PUBLISHED, State.SCHEDULED, State.EXPIRED}),
@@ -172,7 +189,9 @@ ACTIONS = (
         "feature",
         gettext_lazy("Feature"),
         gettext_lazy("The vacancy also appears in the lists of featured vacancies."),
-        ngettext_lazy("%(count)d vacancy is now featured.", "%(count)d vacancies are now featured.", "count"),
+        ngettext_lazy(
+            "%(count)d vacancy is now featured.", "%(count)d vacancies are now featured.", "count"
+        ),
         "star",
         publication.feature,
         frozenset(State),
@@ -184,7 +203,9 @@ ACTIONS = (
         gettext_lazy("Stop featuring"),
         gettext_lazy("The vacancy no longer appears in the lists of featured vacancies."),
         ngettext_lazy(
-            "%(count)d vacancy is no longer featured.", "%(count)d vacancies are no longer featured.", "count"
+            "%(count)d vacancy is no longer featured.",
+            "%(count)d vacancies are no longer featured.",
+            "count",
         ),
         "star_border",
         partial(publication.feature, is_hot=False),
@@ -195,7 +216,9 @@ ACTIONS = (
         "archive",
         gettext_lazy("Archive"),
         gettext_lazy("The vacancy is hidden from the list. Use the filter “Archived” to find it."),
-        ngettext_lazy("%(count)d vacancy was archived.", "%(count)d vacancies were archived.", "count"),
+        ngettext_lazy(
+            "%(count)d vacancy was archived.", "%(count)d vacancies were archived.", "count"
+        ),
         "archive",
         publication.archive,
         NOT_PUBLIC - {State.ARCHIVED},
@@ -204,7 +227,9 @@ ACTIONS = (
         "duplicate",
         gettext_lazy("Duplicate"),
         gettext_lazy("Creates a draft with the same content and without dates."),
-        ngettext_lazy("%(count)d vacancy was duplicated.", "%(count)d vacancies were duplicated.", "count"),
+        ngettext_lazy(
+            "%(count)d vacancy was duplicated.", "%(count)d vacancies were duplicated.", "count"
+        ),
         "content_copy",
         duplicate,
         frozenset(State),
@@ -215,10 +240,13 @@ ACTIONS = (
         "delete",
         gettext_lazy("Delete…"),
         gettext_lazy(
-            "A published vacancy disappears from all sites immediately. A deleted vacancy can be restored, "
+            "A published vacancy disappears from all sites immediately. A deleted vacancy can be "
+            "restored, "
             "with its attachments and its history: open “Deleted vacancies” below the list."
         ),
-        ngettext_lazy("%(count)d vacancy was deleted.", "%(count)d vacancies were deleted.", "count"),
+        ngettext_lazy(
+            "%(count)d vacancy was deleted.", "%(count)d vacancies were deleted.", "count"
+        ),
         "delete",
         undo.delete,
         frozenset(State),

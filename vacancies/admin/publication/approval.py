@@ -58,7 +58,9 @@ def request_texts(approval: Approval) -> dict[str, object]:
 
 
 def requests_about(user: User, object_id: str) -> list[dict[str, object]]:
-    """Return the requests about a vacancy that `user` may see, with their differences, for its history."""
+    """Return the requests about a vacancy that `user` may see, with their differences, for its
+    history.
+    """
     rows = Approval.objects.filter(own_brand(user), vacancy__in=[as_id(object_id)])
     found = list(rows.select_related("submitted_by", "decided_by"))
     labels = field_labels() if found else {}
@@ -115,10 +117,14 @@ class ApprovalPages(AdminPages):
             ],
             **self._shown(vacancy, approval, request.user),
         }
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication/approval.html", context)
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/publication/approval.html", context
+        )
 
     def _shown(self, vacancy: Vacancy, approval: Approval, user: User) -> dict[str, object]:
-        """Return what becomes public: the changes of a public vacancy, or the whole of another one."""
+        """Return what becomes public:
+        the changes of a public vacancy, or the whole of another one.
+        """
         now = read_content(vacancy)
         requested: list[Difference] = differences(now, now | approval.changes)
         if vacancy.state in PUBLIC:
@@ -146,7 +152,9 @@ class ApprovalPages(AdminPages):
             text = _("The request was approved.")
             if missing:
                 names = _("Not applied because they no longer exist: %(names)s.")
-                self.admin.message_user(request, names % {"names": ", ".join(missing)}, messages.WARNING)
+                self.admin.message_user(
+                    request, names % {"names": ", ".join(missing)}, messages.WARNING
+                )
         else:
             raise ValidationError(_("Choose what to do with the request."))
         self.admin.message_user(request, text, messages.SUCCESS)

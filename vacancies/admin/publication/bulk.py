@@ -30,14 +30,20 @@ from vacancies.querysets import VacancyQuerySet, own_brand
 
 LIST = "admin:vacancies_vacancy_changelist"
 # The permission, else "change".
-UNDO_NEEDS: dict[str, str] = {Change.DELETED: "add", Change.CREATED: "delete", Change.DUPLICATED: "delete"}
+UNDO_NEEDS: dict[str, str] = {
+    Change.DELETED: "add",
+    Change.CREATED: "delete",
+    Change.DUPLICATED: "delete",
+}
 
 
 def changelist_action(action: PublicationAction) -> Callable:
     """Return `action` as an action of the changelist. It shows the confirmation page."""
 
     @admin.action(description=action.label, permissions=[action.permission])
-    def ask(model_admin: ModelAdmin, request: UserRequest, queryset: VacancyQuerySet) -> HttpResponse | None:
+    def ask(
+        model_admin: ModelAdmin, request: UserRequest, queryset: VacancyQuerySet
+    ) -> HttpResponse | None:
         return BulkPublicationPages(model_admin).ask(request, queryset, action)
 
     ask.__name__ = f"{action.name}_selected"
@@ -48,7 +54,9 @@ class BulkPublicationPages(PublicationPages):
     """The pages of the publication actions for chosen rows of the list."""
 
     def urls(self) -> list[URLPattern]:
-        bulk = [self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME]
+        bulk = [
+            self.url(f"bulk/{name}/", self.bulk_view, f"bulk_{name}", name=name) for name in BY_NAME
+        ]
         return [*bulk, self.url("undo/<int:number>/", self.undo_view, "undo")]
 
     def ask(
@@ -67,7 +75,9 @@ class BulkPublicationPages(PublicationPages):
                 request, _("Nothing was changed. Choose at least one vacancy."), messages.WARNING
             )
             return None
-        return self._confirmation(request, action, selection, action.form(), request.get_full_path())
+        return self._confirmation(
+            request, action, selection, action.form(), request.get_full_path()
+        )
 
     def bulk_view(self, request: UserRequest, name: str) -> HttpResponse:
         """POST: run the action on `vacancies`, which the confirmation page named."""
@@ -87,9 +97,13 @@ class BulkPublicationPages(PublicationPages):
         return redirect(without_attention(back) if result.done else back)
 
     def _confirmation(
-        self, request: UserRequest, action: PublicationAction, selection: VacancySelection, form: forms.Form,
+        self,
+        request: UserRequest,
+        action: PublicationAction,
+        selection: VacancySelection,
+        form: forms.Form,
         back: str,
-    ) -> HttpResponse:  # fmt: skip
+    ) -> HttpResponse:
         vacancies = Vacancy.objects.filter(pk__in=list(selection.seen))
         listed = sections(action, vacancies)
         count = ngettext("%(count)d vacancy", "%(count)d vacancies", len(selection))
@@ -118,13 +132,17 @@ class BulkPublicationPages(PublicationPages):
             raise PermissionDenied
         result = undo_versions(versions, author=request.user, at=now, forms=forms_for(request.user))
         if count := len(result.done):
-            text = ngettext("Undone for %(count)d vacancy.", "Undone for %(count)d vacancies.", count)
+            text = ngettext(
+                "Undone for %(count)d vacancy.", "Undone for %(count)d vacancies.", count
+            )
             self.admin.message_user(request, text % {"count": count}, messages.SUCCESS)
         for vacancy, note in result.notes.items():
             self.admin.message_user(request, f"“{vacancy}”: {note}", messages.WARNING)
         self.report_refused(request, result)
         if not (result.done or result.refused or result.notes):
-            text = _("Nothing to undo. An action can be undone for half an hour, by the user who did it.")
+            text = _(
+                "Nothing to undo. An action can be undone for half an hour, by the user who did it."
+            )
             self.admin.message_user(request, text, messages.WARNING)
         return redirect(back)
 
@@ -133,7 +151,9 @@ CHANGELIST_ACTIONS = tuple(map(changelist_action, ACTIONS))
 
 
 def without_attention(back: str) -> str:
-    """Return the list without the filter "needs attention", which the vacancies may not pass any more."""
+    """Return the list without the filter "needs attention", which the vacancies may not pass any
+    more.
+    """
     parts = urlsplit(back)
     query = QueryDict(parts.query, mutable=True)
     if not query.pop("attention", None):
@@ -143,8 +163,12 @@ def without_attention(back: str) -> str:
 
 
 def own_versions(user: User, versions: QuerySet[Version]) -> QuerySet[Version]:
-    """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it exists."""
+    """Return those of `versions` whose vacancy belonged to a brand of `user` then, and now if it
+    exists.
+    """
     versions = versions.filter(own_brand(user))
     own = Vacancy.objects.editable_by(user).filter(pk=OuterRef("pk"))
     there = Vacancy.objects.filter(pk__in=versions.order_by().values("vacancy"))
-    return versions.exclude(vacancy__in=list(there.exclude(Exists(own)).values_list("pk", flat=True)))
+    return versions.exclude(
+        vacancy__in=list(there.exclude(Exists(own)).values_list("pk", flat=True))
+    )

@@ -19,7 +19,9 @@ class ExtendForm(forms.Form):
         required=False,
         initial="2",
         widget=UnfoldAdminRadioSelectWidget,
-        help_text=gettext_lazy("From the closing date of each vacancy, or from today if it has passed."),
+        help_text=gettext_lazy(
+            "From the closing date of each vacancy, or from today if it has passed."
+        ),
     )
     day = DateField(
         label=gettext_lazy("Or until"),
@@ -27,7 +29,8 @@ class ExtendForm(forms.Form):
         widget=UnfoldAdminSingleDateWidget,
         validators=[MaxValueValidator(date(2200, 12, 30))],
         help_text=gettext_lazy(
-            "A date goes before weeks: public until the end of this day. A later closing date stays."
+            "A date goes before weeks: public until the end of this day. A later closing date "
+            "stays."
         ),
     )
 

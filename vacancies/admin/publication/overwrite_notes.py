@@ -1,4 +1,6 @@
-"""What the publication actions overwrite or end, in one sentence each, for their confirmation pages."""
+"""What the publication actions overwrite or end, in one sentence each, for their confirmation
+pages.
+"""
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -40,7 +42,9 @@ def notes_for_extend(vacancy: Vacancy) -> list[str]:
     if not vacancy.publish_until:
         return []
     now = timezone.now()
-    two, four = (format_date(extended_day(vacancy.publish_until, weeks, at=now)) for weeks in (2, 4))
+    two, four = (
+        format_date(extended_day(vacancy.publish_until, weeks, at=now)) for weeks in (2, 4)
+    )
     text = _("The closing date %(date)s becomes %(two)s (2 weeks) or %(four)s (4 weeks).")
     return [text % {"date": closing_date_of(vacancy), "two": two, "four": four}]
 
@@ -52,4 +56,6 @@ def notes_for_feature(vacancy: Vacancy) -> list[str]:
 
 
 def _start(vacancy: Vacancy) -> dict[str, object]:
-    return {"date": format_datetime(vacancy.publish_from)} if vacancy.publish_from else {"date": "-"}
+    return (
+        {"date": format_datetime(vacancy.publish_from)} if vacancy.publish_from else {"date": "-"}
+    )

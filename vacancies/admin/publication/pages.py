@@ -33,9 +33,14 @@ class PublicationPages(AdminPages):
     """The pages of the publication actions: one per action for a single vacancy."""
 
     def urls(self) -> list[URLPattern]:
-        return [self.url(f"<path:object_id>/{name}/", self.action_view, name, name=name) for name in BY_NAME]
+        return [
+            self.url(f"<path:object_id>/{name}/", self.action_view, name, name=name)
+            for name in BY_NAME
+        ]
 
-    def may(self, action: PublicationAction, request: UserRequest, vacancy: Vacancy | None = None) -> bool:
+    def may(
+        self, action: PublicationAction, request: UserRequest, vacancy: Vacancy | None = None
+    ) -> bool:
         return self.has_right(action.permission, request, vacancy)
 
     def has_right(self, verb: str, request: UserRequest, vacancy: Vacancy | None = None) -> bool:
@@ -44,7 +49,9 @@ class PublicationPages(AdminPages):
         return getattr(self.admin, f"has_{verb}_permission")(request, vacancy)
 
     def buttons(self, request: UserRequest, vacancy: Vacancy) -> list[Context]:
-        """Return the buttons of the actions that apply to `vacancy`. What waits is not submitted again."""
+        """Return the buttons of the actions that apply to `vacancy`.
+        What waits is not submitted again.
+        """
         found = [
             {
                 "label": action.label,
@@ -54,9 +61,12 @@ class PublicationPages(AdminPages):
                 "url": reverse(f"admin:vacancies_vacancy_{action.name}", args=[vacancy.pk]),
             }
             for action in ACTIONS
-            if action.is_button and vacancy.state in action.states and self.may(action, request, vacancy)
+            if action.is_button
+            and vacancy.state in action.states
+            and self.may(action, request, vacancy)
             if vacancy.publish_until or action is not BY_NAME["extend"]  # needs a closing date
-            if action.with_approval in (None, bool(vacancy.brand and vacancy.brand.requires_approval))
+            if action.with_approval
+            in (None, bool(vacancy.brand and vacancy.brand.requires_approval))
         ]
         submit = reverse("admin:vacancies_vacancy_submit", args=[vacancy.pk])
         is_waiting = any(button["url"] == submit for button in found) and waiting_request(vacancy)
@@ -65,8 +75,10 @@ class PublicationPages(AdminPages):
     # --- a single vacancy ---
 
     def action_view(self, request: UserRequest, object_id: str, name: str) -> HttpResponse:
-        """GET shows a confirmation page: what the action overwrites, blockers, content warnings and public
-        changes. POST runs the action. If it is refused, the page shows the reason at the field."""
+        """GET shows a confirmation page: what the action overwrites, blockers, content warnings and
+        public changes. POST runs the action. If it is refused, the page shows the reason at the
+        field.
+        """
         action = BY_NAME[name]
         vacancy = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
         if not self.may(action, request, vacancy):
@@ -91,7 +103,9 @@ class PublicationPages(AdminPages):
             **self.page_context(request, action, form, title),
             "original": vacancy,
             "overwritten": action.overwritten(vacancy),
-            "publish_blockers": self.publish_blockers(request, action, vacancy, has_input=bool(form.fields)),
+            "publish_blockers": self.publish_blockers(
+                request, action, vacancy, has_input=bool(form.fields)
+            ),
             "warnings": [
                 warning.text
                 for warning in content_warnings(with_warnings(vacancies, at=timezone.now()).get())
@@ -108,7 +122,9 @@ class PublicationPages(AdminPages):
     def publish_blockers(
         self, request: UserRequest, action: PublicationAction, vacancy: Vacancy, *, has_input: bool
     ) -> list[str]:
-        """Return why the action would be refused, by a preview, or would leave out what the user typed."""
+        """Return why the action would be refused, by a preview, or would leave out what the user
+        typed.
+        """
         unsaved = Autosave.objects.of(request.user, vacancy.pk).filter(data__isnull=False)
         if action.shows_changes and unsaved.exists():
             return [_("You have unsaved changes of this vacancy. Save or discard them first.")]
@@ -137,12 +153,18 @@ class PublicationPages(AdminPages):
         self, request: UserRequest, action: PublicationAction, form: forms.Form, title: StrOrPromise
     ) -> dict[str, object]:
         media = self.admin.media + form.media
-        return self.context(request, title, media=media, action=action, form=form, date_rules=date_rules())
+        return self.context(
+            request, title, media=media, action=action, form=form, date_rules=date_rules()
+        )
 
     def run_action(
-        self, request: UserRequest, action: PublicationAction, vacancies: VacancyQuerySet, form: forms.Form,
+        self,
+        request: UserRequest,
+        action: PublicationAction,
+        vacancies: VacancyQuerySet,
+        form: forms.Form,
         seen: VacancySelection | None,
-    ) -> BulkResult:  # fmt: skip
+    ) -> BulkResult:
         """Run the action on those of `vacancies` that nobody changed since the user saw them."""
         with transaction.atomic():
             rows = list(vacancies.without_texts()) if action.permission == "delete" else []
@@ -152,8 +174,10 @@ class PublicationPages(AdminPages):
                 changed = [pk for pk, at in now.items() if at != seen.seen.get(pk)]
             result = action.run(
                 vacancies=vacancies.exclude(pk__in=changed) if changed else vacancies,
-                at=timezone.now(), author=request.user, **form.cleaned_data,
-            )  # fmt: skip
+                at=timezone.now(),
+                author=request.user,
+                **form.cleaned_data,
+            )
             for vacancy in Vacancy.objects.filter(pk__in=changed).without_texts():
                 text = _("Somebody changed it in the meantime. Look at it again.")
                 result.refused[vacancy] = {"": text}
@@ -162,8 +186,12 @@ class PublicationPages(AdminPages):
                 self.admin.log_deletions(request, [row for row in rows if row.pk in done])  # type: ignore[arg-type]
         return result
 
-    def report(self, request: UserRequest, action: PublicationAction, result: BulkResult, back: str) -> None:
-        """Add messages: how many vacancies changed, with a button to undo it, and which did not and why."""
+    def report(
+        self, request: UserRequest, action: PublicationAction, result: BulkResult, back: str
+    ) -> None:
+        """Add messages: how many vacancies changed, with a button to undo it, and which did not and
+        why.
+        """
         if count := len(result.done):
             text = action.done % {"count": count}
             if result.first_version and self.has_right(action.undone_by, request):
@@ -175,21 +203,28 @@ class PublicationPages(AdminPages):
     def report_refused(self, request: UserRequest, result: BulkResult) -> None:
         for vacancy, reasons in list(result.refused.items())[:REASONS_SHOWN]:
             text = _("“%(vacancy)s” was not changed. %(reason)s") % {
-                "vacancy": vacancy, "reason": " ".join(reasons.values()),
-            }  # fmt: skip
+                "vacancy": vacancy,
+                "reason": " ".join(reasons.values()),
+            }
             self.admin.message_user(request, text, messages.WARNING)
         if (more := len(result.refused) - REASONS_SHOWN) > 0:
             text = ngettext(
-                "%(count)d more vacancy was not changed.", "%(count)d more vacancies were not changed.", more
+                "%(count)d more vacancy was not changed.",
+                "%(count)d more vacancies were not changed.",
+                more,
             )
             self.admin.message_user(request, text % {"count": more}, messages.WARNING)
 
 
 def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[ActionSection]:
-    """Return what the confirmation page of `action` lists: the vacancies of which it overwrites something, or
-    that have a content warning; those that lack facts; the others; those that it refuses, with the reason."""
+    """Return what the confirmation page of `action` lists: the vacancies of which it overwrites
+    something, or that have a content warning; those that lack facts; the others; those that it
+    refuses, with the reason.
+    """
     at = timezone.now()
-    result = action.run(vacancies=vacancies, at=at, author=None, is_preview=True, **action.preview_values(at))
+    result = action.run(
+        vacancies=vacancies, at=at, author=None, is_preview=True, **action.preview_values(at)
+    )
     refused = {vacancy.pk: list(reasons.values()) for vacancy, reasons in result.refused.items()}
     rows = vacancies.without_texts().order_by("pk")
     if action.shows_changes:
@@ -210,7 +245,9 @@ def sections(action: PublicationAction, vacancies: VacancyQuerySet) -> list[Acti
         rows_of = noted if is_noted else lacking if notes else plain
         rows_of.append(ActionRow(str(vacancy), notes, vacancy.state))
     found = [
-        ActionSection(_("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True),
+        ActionSection(
+            _("Check these vacancies (%(count)d)") % {"count": len(noted)}, noted, is_warning=True
+        ),
         ActionSection(
             _("Facts are missing for search engines (%(count)d)") % {"count": len(lacking)}, lacking
         ),

@@ -13,7 +13,8 @@ from vacancies.models import Change, Vacancy, VacancyStatus, Version
 
 
 def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
-    """Return the difference between `vacancy` and its last public version, or its whole content without one.
+    """Return the difference between `vacancy` and its last public version, or its whole content
+    without one.
 
     A version from when the vacancy belonged to another brand is not shown to `user`.
     """
@@ -22,8 +23,15 @@ def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
     last = readable_by(user).filter(pk__in=public[-1:]).first()
     before = replay(versions.filter(pk__lte=last.pk)) if last else {}
     was_public = "title" in before
-    found = differences(before, read_content(vacancy)) if was_public else field_values(read_content(vacancy))
-    return {"was_public": was_public, "changes": [each for each in found if each.name not in PUBLICATION]}
+    found = (
+        differences(before, read_content(vacancy))
+        if was_public
+        else field_values(read_content(vacancy))
+    )
+    return {
+        "was_public": was_public,
+        "changes": [each for each in found if each.name not in PUBLICATION],
+    }
 
 
 def _public_versions(versions: QuerySet, *, at: datetime) -> list[int]:
@@ -31,7 +39,8 @@ def _public_versions(versions: QuerySet, *, at: datetime) -> list[int]:
     rows = list(versions.values_list("pk", "change", "created_at", "content"))
     ends = [created_at for _, _, created_at, _ in rows[1:]] + [at]
     public, now = [], dict.fromkeys(PUBLICATION, "")
-    for (pk, change, begin, values), end in zip(rows, ends, strict=False):  # without rows there is one end
+    # Without rows there is one end.
+    for (pk, change, begin, values), end in zip(rows, ends, strict=False):
         now |= {name: values[name] for name in PUBLICATION if name in values}
         publish_from, publish_until = (
             datetime.fromisoformat(now[name]) if now[name] else None

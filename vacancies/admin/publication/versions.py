@@ -1,5 +1,6 @@
-"""The history of a vacancy in the admin: who changed what and when, and how to restore a version, also of a
-deleted vacancy."""
+"""The history of a vacancy in the admin: who changed what and when, and how to restore a version,
+also of a deleted vacancy.
+"""
 
 from itertools import accumulate
 
@@ -21,7 +22,13 @@ from jobsite.types import Context, UserRequest
 from vacancies.access import forms_for, readable_by
 from vacancies.admin.publication.approval import requests_about
 from vacancies.history.diff import differences, field_labels
-from vacancies.history.versions import EXCLUDED_FIELDS, Content, changed_content, content_at, read_content
+from vacancies.history.versions import (
+    EXCLUDED_FIELDS,
+    Content,
+    changed_content,
+    content_at,
+    read_content,
+)
 from vacancies.models import Change, Vacancy, Version, needs_approval
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.restore import restore
@@ -29,8 +36,12 @@ from vacancies.operations.restore import restore
 VERSIONS_SHOWN = 20
 
 
-def row(versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]) -> Context:
-    """Return the context of the version at `index`. `contents` holds the full content after each version."""
+def row(
+    versions: list[Version], contents: list[Content], index: int, labels: dict[str, str]
+) -> Context:
+    """Return the context of the version at `index`.
+    `contents` holds the full content after each version.
+    """
     version, before = versions[index], contents[index - 1] if index else {}
     is_baseline = version.change == Change.EXTERNAL and "title" not in before
     return {
@@ -44,7 +55,9 @@ def row(versions: list[Version], contents: list[Content], index: int, labels: di
 
 
 class VersionPages(AdminPages):
-    """The history of a vacancy, the page that restores a version, and the list of deleted vacancies."""
+    """The history of a vacancy, the page that restores a version, and the list of deleted
+    vacancies.
+    """
 
     def urls(self) -> list[URLPattern]:
         return [
@@ -74,7 +87,9 @@ class VersionPages(AdminPages):
         versions = list(self.versions(request, object_id).select_related("author"))
         vacancy = Vacancy.objects.filter(pk__in=[as_id(object_id)]).first()
         contents = list(accumulate((version.content for version in versions), lambda a, b: a | b))
-        page = Paginator(range(len(versions) - 1, -1, -1), VERSIONS_SHOWN).get_page(request.GET.get("page"))
+        page = Paginator(range(len(versions) - 1, -1, -1), VERSIONS_SHOWN).get_page(
+            request.GET.get("page")
+        )
         labels = field_labels()
         rows = [row(versions, contents, index, labels) for index in page]
         context = self.context(
@@ -87,7 +102,9 @@ class VersionPages(AdminPages):
             can_change=self.may_restore(request, vacancy),
             approvals=requests_about(request.user, object_id),
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication/history.html", context)
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/publication/history.html", context
+        )
 
     def may_restore(self, request: UserRequest, vacancy: Vacancy | None) -> bool:
         """Restoring needs the change permission, and for a deleted vacancy the add permission."""
@@ -109,18 +126,23 @@ class VersionPages(AdminPages):
         now = read_content(vacancy) if vacancy else {}
         changed = changed_content(now, wanted)
         if vacancy:
-            changed = {name: value for name, value in changed.items() if name not in EXCLUDED_FIELDS}
+            changed = {
+                name: value for name, value in changed.items() if name not in EXCLUDED_FIELDS
+            }
         at = timezone.now()
         context = self.context(
             request,
             _("Restore: %(vacancy)s") % {"vacancy": vacancy or wanted["title"]},
             original=vacancy,
             version=version,
-            is_request=vacancy and needs_approval(before=vacancy, after=vacancy, changed=changed, at=at),
+            is_request=vacancy
+            and needs_approval(before=vacancy, after=vacancy, changed=changed, at=at),
             differences=differences(now, changed),
             is_shown=vacancy and Vacancy.objects.filter(pk=vacancy.pk).visible(at=at).exists(),
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication/restore.html", context)
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/publication/restore.html", context
+        )
 
     def _restore(self, request: UserRequest, version: Version) -> HttpResponse:
         forms = forms_for(request.user)  # its form may belong to another brand by now
@@ -133,7 +155,9 @@ class VersionPages(AdminPages):
         text = str(SUBMITTED) if saved.approval else _("The version was restored.")
         self.admin.message_user(request, text, messages.SUCCESS)
         if gone := saved.plan.missing:
-            text = _("Not restored because they no longer exist: %(names)s.") % {"names": ", ".join(gone)}
+            text = _("Not restored because they no longer exist: %(names)s.") % {
+                "names": ", ".join(gone)
+            }
             self.admin.message_user(request, text, messages.WARNING)
         return redirect("admin:vacancies_vacancy_change", version.vacancy_id)
 
@@ -154,4 +178,6 @@ class VersionPages(AdminPages):
             page=page,
             can_restore=self.admin.has_add_permission(request),
         )
-        return TemplateResponse(request, "admin/vacancies/vacancy/publication/deleted.html", context)
+        return TemplateResponse(
+            request, "admin/vacancies/vacancy/publication/deleted.html", context
+        )

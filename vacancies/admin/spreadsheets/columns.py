@@ -1,7 +1,7 @@
 """Vacancies as rows of a spreadsheet, for export and import in the admin.
 
-A row has what the form of a vacancy edits, except uploads, other recruiters, attachments and the application
-form. Texts are HTML, so that an exported row can be imported again without a loss.
+A row has what the form of a vacancy edits, except uploads, other recruiters, attachments and the
+application form. Texts are HTML, so that an exported row can be imported again without a loss.
 """
 
 import csv
@@ -29,19 +29,48 @@ from vacancies.models import Filter, Place, Recruiter, Vacancy
 BATCH = 500  # rows that are read at a time
 # The names of the columns: fields of the form, after the id and before the time of the last change.
 _FIRST = (
-    "id", "title", "status", "brand", "location", *Keyword.values, "head_recruiter",
-    "publish_from", "last_day", "audience", "is_hot", "is_permanent", "title_internal", "apply_url",
-    "image_url", "video", "reference", "language", "work_place", "places", "remote_countries",
-    "pay_min", "pay_max", "pay_currency", "pay_period", "pay_note", "is_pay_public",
-)  # fmt: skip
-COLUMNS = (*_FIRST, *(column.name for column in SHARED_COLUMNS if column.name not in _FIRST), "updated_at")
+    "id",
+    "title",
+    "status",
+    "brand",
+    "location",
+    *Keyword.values,
+    "head_recruiter",
+    "publish_from",
+    "last_day",
+    "audience",
+    "is_hot",
+    "is_permanent",
+    "title_internal",
+    "apply_url",
+    "image_url",
+    "video",
+    "reference",
+    "language",
+    "work_place",
+    "places",
+    "remote_countries",
+    "pay_min",
+    "pay_max",
+    "pay_currency",
+    "pay_period",
+    "pay_note",
+    "is_pay_public",
+)
+COLUMNS = (
+    *_FIRST,
+    *(column.name for column in SHARED_COLUMNS if column.name not in _FIRST),
+    "updated_at",
+)
 _PAY = tuple(column for column in plain_fields(Vacancy) if "pay_" in column.name)
 QUOTE = '"'
 SPECIAL = {QUOTE, ";"}  # characters of labels that need quotes
 
 
 def headings() -> dict[str, str]:
-    """Return the headings by column, in the active language. Filters without options have no column."""
+    """Return the headings by column, in the active language.
+    Filters without options have no column.
+    """
     used = Filter.objects.exclude(options=None).values_list("keyword", flat=True)
     unused = {*Keyword.values} - {*used}
     labels = field_labels() | {
@@ -51,12 +80,15 @@ def headings() -> dict[str, str]:
     }
     found = {name: labels[name] for name in COLUMNS if name not in unused}
     times = Counter(found.values())
-    return {name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()}
+    return {
+        name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()
+    }
 
 
 def by_spelling(labels: Mapping[object, object]) -> JsonObject:
-    """Return the keys of `labels` by every accepted spelling: the key, and its label in each language, in
-    lower case. Colleagues use the admin in different languages."""
+    """Return the keys of `labels` by every accepted spelling: the key, and its label in each
+    language, in lower case. Colleagues use the admin in different languages.
+    """
     found: JsonObject = {}
     for language in (translation.get_language(), *dict(settings.LANGUAGES)):
         with translation.override(language):
@@ -76,8 +108,10 @@ class VacancyTable:
     language: str
 
     def batches(self) -> Iterator[list[list[Cell]]]:
-        """Yield the headings, then the rows in batches. Vacancies that were deleted in the meantime are left
-        out. The language is active during a batch only: a streamed response outlives the request's."""
+        """Yield the headings, then the rows in batches. Vacancies that were deleted in the meantime
+        are left out. The language is active during a batch only: a streamed response outlives the
+        request's.
+        """
         with translation.override(self.language):
             columns = headings()
             namesakes = recruiters_with_a_namesake()
@@ -106,7 +140,8 @@ def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
     """Return the cells of `vacancy`, by column. Requires `with_related()`."""
     until = vacancy.publish_until
     return {
-        column.name: cell(column, getattr(vacancy, column.name)) for column in (*SHARED_COLUMNS, *_PAY)
+        column.name: cell(column, getattr(vacancy, column.name))
+        for column in (*SHARED_COLUMNS, *_PAY)
     } | {
         "id": vacancy.pk,
         "title": vacancy.title,
@@ -128,11 +163,15 @@ def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
 def place_text(place: Place) -> str:
     """Return "Antwerp | BE", or all parts if there are more of them."""
     parts = [place.street, place.postal_code, place.locality, place.region, place.country]
-    return " | ".join(parts if parts[0] or parts[1] or parts[3] else [place.locality, place.country])
+    return " | ".join(
+        parts if parts[0] or parts[1] or parts[3] else [place.locality, place.country]
+    )
 
 
 def joined(labels: Iterable[str]) -> str:
-    """Return the labels in one cell: "Antwerp; Ghent". A label with ";" or quotes is quoted as in CSV."""
+    """Return the labels in one cell: "Antwerp; Ghent".
+    A label with ";" or quotes is quoted as in CSV.
+    """
     return "; ".join(
         f'"{each.replace(QUOTE, 2 * QUOTE)}"' if SPECIAL & set(each) else each for each in labels
     )
@@ -149,7 +188,9 @@ def split(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A row of an uploaded file: its number, the text in the column ID, and the other texts by column."""
+    """A row of an uploaded file:
+    its number, the text in the column ID, and the other texts by column.
+    """
 
     number: int
     key: str
@@ -181,11 +222,15 @@ class Sheet:
         found = []
         for number, row in others:
             texts = {
-                name: text for name, text in zip(columns, _filled(row, len(columns)), strict=True) if name
+                name: text
+                for name, text in zip(columns, _filled(row, len(columns)), strict=True)
+                if name
             }
             texts.pop("updated_at", None)
             found.append(SheetRow(number, texts.pop("id", ""), texts))
-        ignored = [heading for heading, name in zip(first, columns, strict=True) if heading and not name]
+        ignored = [
+            heading for heading, name in zip(first, columns, strict=True) if heading and not name
+        ]
         return cls(found, ignored)
 
 
@@ -204,8 +249,9 @@ def _filled(row: list[str], length: int) -> list[str]:
 
 
 def changed(texts: Mapping[str, str], current: Mapping[str, Cell]) -> dict[str, str]:
-    """Return the `texts` that differ from what an export of the vacancy has now. Only these are imported, so
-    that a value which the file has in another precision stays as it is."""
+    """Return the `texts` that differ from what an export of the vacancy has now. Only these are
+    imported, so that a value which the file has in another precision stays as it is.
+    """
     return {
         name: text
         for name, text in texts.items()
@@ -214,4 +260,5 @@ def changed(texts: Mapping[str, str], current: Mapping[str, Cell]) -> dict[str, 
 
 
 def _is_same(text: str, current: str) -> bool:
-    return text == current or (len(text) >= CELL_MAX - 1 and current.startswith(text))  # cut off in XLSX
+    # Cut off in XLSX.
+    return text == current or (len(text) >= CELL_MAX - 1 and current.startswith(text))

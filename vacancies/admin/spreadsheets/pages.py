@@ -48,7 +48,9 @@ def export_action(ending: str, label: Any) -> Callable:
     """Return the export of the chosen rows as an action of the list."""
 
     @admin.action(description=label, permissions=["view"])
-    def export(model_admin: ModelAdmin, request: UserRequest, queryset: QuerySet) -> HttpResponseBase | None:
+    def export(
+        model_admin: ModelAdmin, request: UserRequest, queryset: QuerySet
+    ) -> HttpResponseBase | None:
         return SpreadsheetPages(model_admin).export(request, queryset, ending)
 
     export.__name__ = f"export_{ending}"
@@ -63,8 +65,10 @@ EXPORT_ACTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedFile:
-    """An imported file: the `rows` to write with their `results`, and the results of rows that are `done`,
-    because they are wrong or change nothing. Some columns are `ignored`. `notes` are about the file."""
+    """An imported file: the `rows` to write with their `results`, and the results of rows that are
+    `done`, because they are wrong or change nothing. Some columns are `ignored`. `notes` are about
+    the file.
+    """
 
     rows: list[PlannedRow]
     results: list[RowResult]
@@ -100,11 +104,15 @@ class SpreadsheetPages(AdminPages):
         back = redirect("admin:vacancies_vacancy_changelist")
         return self.export(request, changelist.queryset, ending) or back
 
-    def export(self, request: UserRequest, queryset: QuerySet, ending: str) -> HttpResponseBase | None:
+    def export(
+        self, request: UserRequest, queryset: QuerySet, ending: str
+    ) -> HttpResponseBase | None:
         """Return the file. Show a message and return None if it would be too large."""
         pks = array("q", queryset.values_list("pk", flat=True).iterator())
         if ending == "xlsx" and len(pks) > XLSX_MAX:
-            text = _("An XLSX file has at most %(count)d vacancies. Export as CSV, or use the filters.")
+            text = _(
+                "An XLSX file has at most %(count)d vacancies. Export as CSV, or use the filters."
+            )
             self.admin.message_user(request, text % {"count": XLSX_MAX}, messages.WARNING)
             return None
         batches = VacancyTable(pks, translation.get_language()).batches()
@@ -117,14 +125,17 @@ class SpreadsheetPages(AdminPages):
         """Return an XLSX file with the headings."""
         if not self.may_import(request):
             raise PermissionDenied
-        names: list[Cell] = [heading for name, heading in headings().items() if name != "updated_at"]
+        names: list[Cell] = [
+            heading for name, heading in headings().items() if name != "updated_at"
+        ]
         response = xlsx_response([[names]], "vacancies", at=timezone.now())
         response["Content-Disposition"] = 'attachment; filename="vacancies-template.xlsx"'
         return response
 
     def import_view(self, request: UserRequest) -> HttpResponse:
-        """GET asks for a file. POST of a file shows what it changes. POST of the `plan` of that page
-        imports it."""
+        """GET asks for a file. POST of a file shows what it changes. POST of the `plan` of that
+        page imports it.
+        """
         if not self.may_import(request):
             raise PermissionDenied
         if request.method == "POST" and "plan" in request.POST:
@@ -145,23 +156,31 @@ class SpreadsheetPages(AdminPages):
         sheet = Sheet.of(read(file, rows_max=ROWS_MAX, notes=notes))
         rows, done = planned(self.admin, request, sheet)
         if len(rows) > CHANGES_MAX:
-            text = _("%(rows)d rows would change. Import at most %(count)d at a time: split the file.")
+            text = _(
+                "%(rows)d rows would change. Import at most %(count)d at a time: split the file."
+            )
             raise SpreadsheetError(text % {"rows": len(rows), "count": CHANGES_MAX})
         results = Import(self.admin, request).preview(rows)
-        checked = CheckedFile(rows=rows, results=results, done=done, ignored=sheet.ignored, notes=notes)
+        checked = CheckedFile(
+            rows=rows, results=results, done=done, ignored=sheet.ignored, notes=notes
+        )
         return self._results_page(request, checked)
 
     def _confirm(self, request: UserRequest) -> HttpResponse:
         try:
             plan = signing.loads(request.POST["plan"], salt=_salt(request), max_age=12 * HOUR)
         except signing.BadSignature as error:
-            raise BadRequest("plan is not one that this user was shown in the last 12 hours.") from error
+            raise BadRequest(
+                "plan is not one that this user was shown in the last 12 hours."
+            ) from error
         rows = [PlannedRow(number, pk, texts) for number, pk, texts in plan["rows"]]
         with transaction.atomic():
             lock_transaction(f"import {request.user.pk}")
             own = LogEntry.objects.filter(user=request.user.pk)
             if own.filter(change_message=plan["id"]).exists():  # a second click
-                self.admin.message_user(request, _("This file was imported already."), messages.WARNING)
+                self.admin.message_user(
+                    request, _("This file was imported already."), messages.WARNING
+                )
                 return redirect("admin:vacancies_vacancy_changelist")
             imports: list[Import] = []
 
@@ -173,7 +192,9 @@ class SpreadsheetPages(AdminPages):
             if is_done:
                 own.create(user=request.user, action_flag=ADDITION, change_message=plan["id"])
         if not is_done:
-            return self._results_page(request, CheckedFile(rows=rows, results=results), is_refused=True)
+            return self._results_page(
+                request, CheckedFile(rows=rows, results=results), is_refused=True
+            )
         new = sum(result.is_new for result in results)
         may_undo = (not new or self.admin.has_delete_permission(request)) and (
             new == len(rows) or self.admin.has_change_permission(request)
@@ -183,10 +204,19 @@ class SpreadsheetPages(AdminPages):
         texts = [
             text % {"count": count}
             for count, text in (
-                (new, ngettext("%(count)d vacancy was created.", "%(count)d vacancies were created.", new)),
+                (
+                    new,
+                    ngettext(
+                        "%(count)d vacancy was created.", "%(count)d vacancies were created.", new
+                    ),
+                ),
                 (
                     changed,
-                    ngettext("%(count)d vacancy was changed.", "%(count)d vacancies were changed.", changed),
+                    ngettext(
+                        "%(count)d vacancy was changed.",
+                        "%(count)d vacancies were changed.",
+                        changed,
+                    ),
                 ),
             )
             if count
@@ -207,14 +237,19 @@ class SpreadsheetPages(AdminPages):
         every = sorted([*results, *checked.done], key=lambda result: result.number)
         wrong = [result for result in every if result.errors]
         unchanged = [result for result in every if not (result.errors or result.differences)]
-        shown = {str(row.number): result.digest(row.texts) for row, result in zip(rows, results, strict=True)}
+        shown = {
+            str(row.number): result.digest(row.texts)
+            for row, result in zip(rows, results, strict=True)
+        }
         plan = ""
         if rows and not wrong:
             listed = [[row.number, row.pk, row.texts] for row in rows]
             content = {"id": f"import {token_hex(8)}", "rows": listed, "shown": shown}
             plan = signing.dumps(content, salt=_salt(request), compress=True)
             if len(plan) > PLAN_MAX:
-                raise SpreadsheetError(_("The file has too much text. Split it into several files."))
+                raise SpreadsheetError(
+                    _("The file has too much text. Split it into several files.")
+                )
         return self._import_page(
             request,
             status=409 if is_refused else 400 if wrong else 200,
@@ -232,7 +267,9 @@ class SpreadsheetPages(AdminPages):
             has_results=True,
         )
 
-    def _import_page(self, request: UserRequest, *, status: int = 200, **context: Any) -> HttpResponse:
+    def _import_page(
+        self, request: UserRequest, *, status: int = 200, **context: Any
+    ) -> HttpResponse:
         context = self.context(
             request,
             _("Import vacancies"),

@@ -1,5 +1,6 @@
-"""Import of the rows of a spreadsheet through the form of a vacancy: the same rules, permissions and versions
-as on its page."""
+"""Import of the rows of a spreadsheet through the form of a vacancy: the same rules, permissions
+and versions as on its page.
+"""
 
 import json
 from collections.abc import Iterable
@@ -44,7 +45,9 @@ RECEIVED = 80  # characters of a text in an error
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """What a row of the file changes: the id of the vacancy, None for a new one, and the changed texts."""
+    """What a row of the file changes:
+    the id of the vacancy, None for a new one, and the changed texts.
+    """
 
     number: int
     pk: int | None
@@ -72,19 +75,25 @@ class RowResult:
     notes: list[str] = field(default_factory=list)
 
     def digest(self, texts: dict[str, str]) -> str:
-        """Return a hash of what the page shows of this row. A time that the row does not state is that of the
-        import, so it is left out."""
+        """Return a hash of what the page shows of this row. A time that the row does not state is
+        that of the import, so it is left out.
+        """
         shown = [
             (each.name, str(each.marked))
             for each in self.differences
             if each.name != "publish_from" or each.name in texts
         ]
-        return sha256(json.dumps([self.pk if not self.is_new else None, shown]).encode()).hexdigest()
+        return sha256(
+            json.dumps([self.pk if not self.is_new else None, shown]).encode()
+        ).hexdigest()
 
 
-def planned(page: Any, request: UserRequest, sheet: Sheet) -> tuple[list[PlannedRow], list[RowResult]]:
-    """Return the rows of `sheet` that change something, and the results of the others: errors and unchanged
-    rows. `page` is the admin of vacancies."""
+def planned(
+    page: Any, request: UserRequest, sheet: Sheet
+) -> tuple[list[PlannedRow], list[RowResult]]:
+    """Return the rows of `sheet` that change something, and the results of the others: errors and
+    unchanged rows. `page` is the admin of vacancies.
+    """
     rows, done = [], []
     numbers: dict[int, int] = {}  # by id
     current = _current_cells(page, request, sheet)
@@ -92,17 +101,25 @@ def planned(page: Any, request: UserRequest, sheet: Sheet) -> tuple[list[Planned
         pk = as_id(row.key) if row.key else None
         if row.key and pk is None:
             message = _("Not an ID. Leave it empty for a new vacancy.")
-            done.append(RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)]))
+            done.append(
+                RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)])
+            )
         elif pk is None:
             rows.append(
-                PlannedRow(row.number, None, {name: text for name, text in row.texts.items() if text})
+                PlannedRow(
+                    row.number, None, {name: text for name, text in row.texts.items() if text}
+                )
             )
         elif pk not in current:  # the same for another brand's vacancy and none
             message = _("No vacancy with this ID is among those of your brands.")
-            done.append(RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)]))
+            done.append(
+                RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)])
+            )
         elif pk in numbers:
             message = _("Row %(number)d has the same ID.") % {"number": numbers[pk]}
-            done.append(RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)]))
+            done.append(
+                RowResult(row.number, errors=[RowError(headings()["id"], row.key, message)])
+            )
         else:
             numbers[pk] = row.number
             if texts := changed(row.texts, current[pk]):
@@ -137,8 +154,9 @@ class Import:
         return [result for result, _form, _content in map(self._read, rows)]
 
     def run(self, rows: list[PlannedRow], shown: dict[str, str]) -> tuple[bool, list[RowResult]]:
-        """Import all rows, or none if one has an error or differs from the digest that was `shown` for it.
-        Return whether they were imported, and the results."""
+        """Import all rows, or none if one has an error or differs from the digest that was `shown`
+        for it. Return whether they were imported, and the results.
+        """
         with transaction.atomic():
             # In one order, so that two requests that lock rows wait for each other.
             known = Vacancy.objects.filter(pk__in=[row.pk for row in rows if row.pk]).order_by("pk")
@@ -155,9 +173,12 @@ class Import:
         return True, results
 
     def _read(self, row: PlannedRow) -> tuple[RowResult, Any, Content]:
-        """Return what importing the row would change, or its errors, the form with its values, and the
-        content that it wants."""
-        result = RowResult(row.number, row.pk, is_new=row.pk is None, title=row.texts.get("title", ""))
+        """Return what importing the row would change, or its errors, the form with its values, and
+        the content that it wants.
+        """
+        result = RowResult(
+            row.number, row.pk, is_new=row.pk is None, title=row.texts.get("title", "")
+        )
         page, request = self.page, self.request
         vacancy = page.get_queryset(request).filter(pk=row.pk).first() if row.pk else None
         if vacancy:
@@ -172,7 +193,8 @@ class Import:
         posted = self._posted_values(row, form, result)
         if result.errors:
             return result, None, {}
-        places = {"places": posted.pop("places")} if "places" in posted else {}  # no field of the form
+        # No field of the form.
+        places = {"places": posted.pop("places")} if "places" in posted else {}
         _fill(form, posted)
         if not self._is_valid(row, form, result):
             return result, None, {}
@@ -199,7 +221,9 @@ class Import:
 
     def _save(self, result: RowResult, form: Any, content: Content, at: datetime) -> None:
         saved = save_content(form.instance, Edit(content), author=self.request.user, at=at)
-        version = Version.objects.filter(vacancy=saved.vacancy.pk, author=self.request.user, created_at=at)
+        version = Version.objects.filter(
+            vacancy=saved.vacancy.pk, author=self.request.user, created_at=at
+        )
         self.first_version = self.first_version or version.values_list("pk", flat=True).first()
         message = self.page.construct_change_message(self.request, form, [], add=result.is_new)
         log = self.page.log_addition if result.is_new else self.page.log_change
@@ -207,7 +231,9 @@ class Import:
         result.pk = saved.vacancy.pk
 
     def _closing_date(self, plan: Plan, before: list[str]) -> Difference:
-        """Return the change of the closing date as the file has it: the last day, not the time after it."""
+        """Return the change of the closing date as the file has it:
+        the last day, not the time after it.
+        """
         vacancy = Vacancy()
         set_values(vacancy, {"publish_until": plan.after["publish_until"]})
         after = [closing_date_of(vacancy)] if vacancy.publish_until else []
@@ -219,7 +245,9 @@ class Import:
         elif vacancy and not self.page.has_change_permission(self.request, vacancy):
             message = _("You do not have permission to change this vacancy.")
         elif vacancy is None and not self.page.has_add_permission(self.request):
-            message = _("You do not have permission to add vacancies. Enter the ID of an existing one.")
+            message = _(
+                "You do not have permission to add vacancies. Enter the ID of an existing one."
+            )
         else:
             return
         result.errors.append(RowError(self.headings["id"], str(row.pk or ""), message))
@@ -247,7 +275,9 @@ class Import:
     def _add_error(self, row: PlannedRow, name: str, message: str, result: RowResult) -> None:
         received = row.texts.get(name, "")
         short = received if len(received) <= RECEIVED else f"{received[:RECEIVED]}…"
-        result.errors.append(RowError(self.headings.get(name, self.labels.get(name, "")), short, message))
+        result.errors.append(
+            RowError(self.headings.get(name, self.labels.get(name, "")), short, message)
+        )
 
 
 def _guess_language(form: Any, result: RowResult) -> None:
@@ -263,7 +293,9 @@ def _guess_language(form: Any, result: RowResult) -> None:
 
 
 def _fill(form: Any, posted: JsonObject) -> None:
-    """Set the data of the bound `form` to what a browser would post: its initial values and `posted`."""
+    """Set the data of the bound `form` to what a browser would post:
+    its initial values and `posted`.
+    """
     for name, form_field in form.fields.items():
         widget = form_field.widget
         if isinstance(widget, RelatedFieldWidgetWrapper):

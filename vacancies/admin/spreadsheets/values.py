@@ -33,7 +33,10 @@ from vacancies.models import Place, State, Vacancy, VacancyStatus
 
 MAX_NAMES = 12  # allowed values in an error
 _KINDS = (models.DecimalField, models.IntegerField, models.DateField, models.BooleanField)
-_TYPED = {"last_day", *(each.name for each in Vacancy._meta.concrete_fields if isinstance(each, _KINDS))}
+_TYPED = {
+    "last_day",
+    *(each.name for each in Vacancy._meta.concrete_fields if isinstance(each, _KINDS)),
+}
 _DAYS = ("%Y-%m-%d",)
 _DAYS_FIRST = ("%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y")  # Excel shows and saves dates like this
 _TIMES = ("%H:%M:%S", "%H:%M")
@@ -83,8 +86,9 @@ class Values:
         return self._plain(Vacancy._meta.get_field(name), text)
 
     def _places(self, text: str) -> list[Content]:
-        """Return the places in the format of a content. Those that the vacancy has keep their coordinates;
-        others get those of their city."""
+        """Return the places in the format of a content. Those that the vacancy has keep their
+        coordinates; others get those of their city.
+        """
         instance = self.form.instance  # type: ignore[attr-defined]
         rows = instance.places.filter(kind=PlaceKind.SITE) if instance.pk else ()
         known = {_address(place): place for place in rows}
@@ -125,7 +129,9 @@ class Values:
         rows: Any = self.form.fields[name].queryset  # type: ignore[attr-defined]
         name_only = re.sub(r" \(#\d+\)$", "", text)
         found = [row for row in rows.filter(name__in={text, name_only}) if label(row) == text]
-        found = found or [row for row in rows.filter(name__iexact=name_only) if _same(label(row), text)]
+        found = found or [
+            row for row in rows.filter(name__iexact=name_only) if _same(label(row), text)
+        ]
         if len(found) != 1:
             raise _not_allowed([label(row) for row in rows.order_by("name")[: MAX_NAMES + 1]])
         return found[0].pk
@@ -165,10 +171,16 @@ def _choice(text: str, labels: Mapping[Any, object], more: JsonObject | None = N
 
 
 def _datetime(text: str) -> datetime:
-    """Return the date and time in `text`. In English, 03/04 can be March or April, so it is refused."""
+    """Return the date and time in `text`.
+    In English, 03/04 can be March or April, so it is refused.
+    """
     days = _DAYS if (get_language() or "").startswith("en") else (*_DAYS, *_DAYS_FIRST)
     for day in days:
-        for form in (day, *(f"{day} {each}" for each in _TIMES), *(f"{day}T{each}" for each in _TIMES)):
+        for form in (
+            day,
+            *(f"{day} {each}" for each in _TIMES),
+            *(f"{day}T{each}" for each in _TIMES),
+        ):
             try:
                 return datetime.strptime(text, form)
             except ValueError:
@@ -181,15 +193,20 @@ def _datetime(text: str) -> datetime:
 def _amount(text: str) -> str:
     """Return a number without separators of thousands, and with a decimal point.
 
-    Colleagues write 3.100,50 or 3,100.50. Which one is meant is clear if both separators occur, or one of
-    them twice. 3.100 can be both, in a file that was made on another computer.
+    Colleagues write 3.100,50 or 3,100.50. Which one is meant is clear if both separators occur, or
+    one of them twice. 3.100 can be both, in a file that was made on another computer.
     """
     whole, sign, decimals = _AMOUNT.fullmatch(text).groups()  # type: ignore[union-attr]
     if groups := _GROUPS.fullmatch(whole):
         separator = groups[1]
         if separator in ".," and not sign and whole.count(separator) == 1:
-            one, other = whole.replace(separator, ""), decimal_text(Decimal(whole.replace(separator, ".")))
-            message = _("“%(text)s” can be %(one)s or %(other)s. Write it without a separator: %(one)s.")
+            one, other = (
+                whole.replace(separator, ""),
+                decimal_text(Decimal(whole.replace(separator, "."))),
+            )
+            message = _(
+                "“%(text)s” can be %(one)s or %(other)s. Write it without a separator: %(one)s."
+            )
             raise CellError(message % {"text": text, "one": one, "other": other})
         if separator != sign:
             whole = whole.replace(separator, "")
@@ -200,26 +217,34 @@ def _amount(text: str) -> str:
 
 
 def _place(text: str) -> Place:
-    """Return the place in a text, at the coordinates of its city. Raise CellError if it is not one."""
+    """Return the place in a text, at the coordinates of its city.
+    Raise CellError if it is not one.
+    """
     parts = [part.strip() for part in text.split("|")]
     if len(parts) == 2:
         parts = ["", "", parts[0], "", parts[1]]
     if len(parts) != 5 or not parts[2]:
         message = _(
-            "“%(text)s” is not a place. Write a city and a country, such as Antwerp | BE, or street | postal "
+            "“%(text)s” is not a place. Write a city and a country, such as Antwerp | BE, or "
+            "street | postal "
             "code | city | region | country."
         )
         raise CellError(message % {"text": text})
     street, postal_code, locality, region, country = parts
     place = Place(
-        street=street, postal_code=postal_code, locality=locality, region=region,
+        street=street,
+        postal_code=postal_code,
+        locality=locality,
+        region=region,
         country=_code(country, "country"),
-    )  # fmt: skip
+    )
     for name in ("street", "postal_code", "locality", "region"):
         value, column = getattr(place, name), cast(models.Field, Place._meta.get_field(name))
         if column.max_length and len(value) > column.max_length:
             message = _("“%(text)s” has %(count)d characters; at most %(max)d are allowed.")
-            raise CellError(message % {"text": value, "count": len(value), "max": column.max_length})
+            raise CellError(
+                message % {"text": value, "count": len(value), "max": column.max_length}
+            )
     if city := find_city(locality, place.country):
         place.latitude, place.longitude = Decimal(str(city.latitude)), Decimal(str(city.longitude))
     return place
@@ -230,8 +255,9 @@ def _address(place: Place) -> tuple[str, ...]:
 
 
 def _code(text: str, kind: str) -> str:
-    """Return the code of a country or a language: `text` is the code, or the name in one of the site's
-    languages."""
+    """Return the code of a country or a language: `text` is the code, or the name in one of the
+    site's languages.
+    """
     if code := _codes(kind).get(text.casefold()):
         return code
     if kind == "country":
@@ -245,7 +271,9 @@ def _code(text: str, kind: str) -> str:
 def _codes(kind: str) -> dict[str, str]:
     """Return the codes by their accepted spellings."""
     codes, name_of = (COUNTRIES, country_name) if kind == "country" else (LANGUAGES, language_name)
-    names = {name_of(code, language).casefold(): code for language in SITE_LANGUAGES for code in codes}
+    names = {
+        name_of(code, language).casefold(): code for language in SITE_LANGUAGES for code in codes
+    }
     return names | {code.casefold(): code for code in codes}
 
 
@@ -256,6 +284,9 @@ def _same(one: str, other: str) -> bool:
 def _not_allowed(allowed: Iterable[str], received: str = "") -> CellError:
     names = list(allowed)
     shown = ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
-    allowed_only, with_received = _("Allowed: %(allowed)s."), _("“%(received)s” is not one of: %(allowed)s.")
+    allowed_only, with_received = (
+        _("Allowed: %(allowed)s."),
+        _("“%(received)s” is not one of: %(allowed)s."),
+    )
     text = with_received if received else allowed_only
     return CellError(text % {"received": received, "allowed": shown or "-"})

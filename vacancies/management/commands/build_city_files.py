@@ -15,13 +15,16 @@ from vacancies.exchange.geonames import city_files, read_cities
 
 class Command(BaseCommand):
     help = (
-        "Make the files of cities that the admin, imports and propose_facts use, from two downloads of "
+        "Make the files of cities that the admin, imports and propose_facts use, from two "
+        "downloads of "
         "GeoNames (download.geonames.org/export/dump/, CC BY 4.0)."
     )
     needs_migrations = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("cities", metavar="CITIES", type=Path, help="cities500.zip, or its text")
+        parser.add_argument(
+            "cities", metavar="CITIES", type=Path, help="cities500.zip, or its text"
+        )
         parser.add_argument("regions", metavar="REGIONS", type=Path, help="admin1CodesASCII.txt")
         parser.add_argument(
             "--country",
@@ -38,7 +41,9 @@ class Command(BaseCommand):
             help="other names only of cities with at least N inhabitants (default: of all)",
         )
         parser.add_argument("--folder", type=Path, default=FOLDER, help=f"default: {FOLDER}")
-        parser.add_argument("--dry-run", action="store_true", help="count the cities, but write nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="count the cities, but write nothing"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         countries = sorted({country.upper() for country in options["country"]})
@@ -58,7 +63,8 @@ class Command(BaseCommand):
                     (options["folder"] / f"{country}.json").write_text(content, encoding="utf-8")
         total = ", ".join(f"{country} {count}" for country, count in counts.items())
         self.finish(
-            f"{'Would write' if options['dry_run'] else 'Wrote'} {len(files)} files of cities: {total}.",
+            f"{'Would write' if options['dry_run'] else 'Wrote'} {len(files)} files of cities: "
+            f"{total}.",
             cities=counts,
         )
 

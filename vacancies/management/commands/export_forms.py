@@ -14,23 +14,30 @@ from vacancies.models import Vacancy
 
 class Command(BaseCommand):
     help = (
-        "Export the application forms of vacancies as the API serves them, with the roles of their fields, "
+        "Export the application forms of vacancies as the API serves them, with the roles of "
+        "their fields, "
         "in the format of import_forms. "
         "Without ids, export those of all vacancies that have a form."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("vacancy", nargs="*", type=int, help="id of a vacancy")
-        parser.add_argument("--output", type=Path, help="the file to write (default: standard output)")
+        parser.add_argument(
+            "--output", type=Path, help="the file to write (default: standard output)"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         vacancies = Vacancy.objects.with_form().only("brand_id").order_by("pk")
         if wanted := options["vacancy"]:
             vacancies = vacancies.filter(pk__in=wanted)
-        form_of = {v.pk: (v.served_form_id, v.shown_brand_id) for v in vacancies if v.served_form_id}
+        form_of = {
+            v.pk: (v.served_form_id, v.shown_brand_id) for v in vacancies if v.served_form_id
+        }
         if missing := [pk for pk in wanted if pk not in form_of]:
             raise UsageError(f"There is no vacancy with a form and the id {missing[0]}.")
-        forms = Form.objects.select_related("extends").in_bulk({form for form, _brand in form_of.values()})
+        forms = Form.objects.select_related("extends").in_bulk(
+            {form for form, _brand in form_of.values()}
+        )
         served = {key: serve(forms[key[0]], key[1])[0] for key in set(form_of.values())}
         for (form, _brand), sections in served.items():
             add_roles(sections, forms[form].whole_structure)

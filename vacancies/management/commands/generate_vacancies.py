@@ -15,7 +15,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("count", type=int, metavar="N")
-        parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same content")
+        parser.add_argument(
+            "--seed", type=int, default=1, help="the same seed gives the same content"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         count = options["count"]

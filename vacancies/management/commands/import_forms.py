@@ -14,8 +14,10 @@ from vacancies.management.import_command import ImportCommand
 
 class Command(ImportCommand):
     help = (
-        "Import application forms from files (JSON or NDJSON, also gzip) or from a running service with this "
-        "API. Their vacancies must exist. Equal forms become one form. Importing the same forms again "
+        "Import application forms from files (JSON or NDJSON, also gzip) or from a running "
+        "service with this "
+        "API. Their vacancies must exist. Equal forms become one form. Importing the same forms "
+        "again "
         "changes nothing."
     )
 
@@ -34,7 +36,9 @@ class Command(ImportCommand):
         parser.add_argument(
             "--language",
             choices=Language.values,
-            help="language of forms whose language levels do not determine it (default: the site's)",
+            help=(
+                "language of forms whose language levels do not determine it (default: the site's)"
+            ),
         )
         super().add_arguments(parser)
 
@@ -46,13 +50,16 @@ class Command(ImportCommand):
         )
         report = self.importer.report
         self.written = lambda: (
-            f"{report.created} forms were created, {report.assigned} vacancies got another form and "
+            f"{report.created} forms were created, {report.assigned} vacancies got another form "
+            "and "
             f"{report.updated} a changed one; run the command again to continue."
         )
         self.import_all(options["source"], report, options)
         summary = (
-            f"{report.total} vacancies: {report.assigned} got another form, {report.updated} a changed one, "
-            f"{report.unchanged} unchanged, {report.refused} refused. {report.created} forms created."
+            f"{report.total} vacancies: {report.assigned} got another form, {report.updated} a "
+            "changed one, "
+            f"{report.unchanged} unchanged, {report.refused} refused. {report.created} forms "
+            "created."
         )
         self.finish_import(summary, report, options)
 

@@ -17,13 +17,18 @@ from vacancies.models import Recruiter
 
 class Command(ImportCommand):
     help = (
-        "Import vacancies from files (JSON or NDJSON, also gzip) or from a running service with this API. "
+        "Import vacancies from files (JSON or NDJSON, also gzip) or from a running service with "
+        "this API. "
         "Ids and timestamps are kept. Importing the same vacancies again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("source", nargs="+", help="a file of v1 items, or the base URL of a service")
-        parser.add_argument("--internal", action="store_true", help="the items of the files are internal")
+        parser.add_argument(
+            "source", nargs="+", help="a file of v1 items, or the base URL of a service"
+        )
+        parser.add_argument(
+            "--internal", action="store_true", help="the items of the files are internal"
+        )
         parser.add_argument(
             "--recruiter", help="id or name of the head recruiter of vacancies that have none"
         )
@@ -55,7 +60,8 @@ class Command(ImportCommand):
             if row.zone is None and is_zone_known:
                 is_zone_known = False
                 text = (
-                    f"states no time zone; its times were read as {timezone.get_current_timezone_name()}. "
+                    "states no time zone; its times were read as "
+                    f"{timezone.get_current_timezone_name()}. "
                     "Pass another one with --source-time-zone"
                 )
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
@@ -86,7 +92,8 @@ def _summary(report: VacancyReport) -> str:
         return f"Nothing changed: {report.unchanged} vacancies are the same as in the source."
     text = (
         f"{report.total} vacancies: {report.created} created, {report.updated} updated, "
-        f"{report.unchanged} unchanged, {report.refused} refused, {len(report.drafts)} left as drafts."
+        f"{report.unchanged} unchanged, {report.refused} refused, {len(report.drafts)} left as "
+        "drafts."
     )
     if report.expired:
         text += f" {report.expired} of the created vacancies are expired."
@@ -99,6 +106,8 @@ def _summary(report: VacancyReport) -> str:
     if report.typed:
         text += f" {report.typed} options received their employment type."
     if report.languages:
-        found = (f"{code or 'not recognised'} {count}" for code, count in report.languages.most_common())
+        found = (
+            f"{code or 'not recognised'} {count}" for code, count in report.languages.most_common()
+        )
         text += f" Languages guessed from the texts: {', '.join(found)}."
     return text

@@ -17,12 +17,15 @@ MAX_FINDINGS = 20  # findings of each rule, without --limit
 
 class Command(BaseCommand):
     help = (
-        "Check brands and vacancies that are or will be public. Lists the first errors (exit 1) and warnings "
+        "Check brands and vacancies that are or will be public. Lists the first errors (exit 1) "
+        "and warnings "
         "of each rule, and their number."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--fix", action="store_true", help="clean texts that were stored by raw SQL")
+        parser.add_argument(
+            "--fix", action="store_true", help="clean texts that were stored by raw SQL"
+        )
         parser.add_argument(
             "--dry-run", action="store_true", help="with --fix: count the rows, but write nothing"
         )
@@ -36,13 +39,18 @@ class Command(BaseCommand):
             "--limit",
             type=int,
             metavar="N",
-            help=f"list at most N findings of each rule (default: {MAX_FINDINGS}; all with --format json)",
+            help=(
+                f"list at most N findings of each rule (default: {MAX_FINDINGS}; all with "
+                "--format json)"
+            ),
         )
 
     def handle(self, *args: object, **options: Any) -> None:
         rules, limit = options["rule"] or quality.RULES, options["limit"]
         if unknown := [rule for rule in rules if rule not in quality.RULES]:
-            raise UsageError(f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}.")
+            raise UsageError(
+                f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}."
+            )
         if limit is not None and limit < 0:
             raise UsageError(f"--limit must be 0 or more; received {limit}.")
         if limit is None and not self.json:
@@ -58,7 +66,9 @@ class Command(BaseCommand):
         errors = sum(count for (_, is_error), count in counts.items() if is_error)
         summary = f"{errors} errors and {counts.total() - errors} warnings."
         if options["fix"]:
-            summary = f"{'Would clean' if options['dry_run'] else 'Cleaned'} {fixed} rows. {summary}"
+            summary = (
+                f"{'Would clean' if options['dry_run'] else 'Cleaned'} {fixed} rows. {summary}"
+            )
         totals = self.totals(counts)
         self.finish(
             summary,
@@ -106,6 +116,10 @@ class Command(BaseCommand):
         at = timezone.now()
         for brand in Brand.objects.order_by("pk"):
             yield from quality.about_brand(brand)
-        vacancies = quality.with_warnings(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
-        for vacancy in self.progress(vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()):
+        vacancies = quality.with_warnings(Vacancy.objects.select_related("brand"), at=at).order_by(
+            "pk"
+        )
+        for vacancy in self.progress(
+            vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()
+        ):
             yield from quality.about_vacancy(vacancy, at=at)

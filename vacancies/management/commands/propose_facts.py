@@ -29,8 +29,10 @@ SHOWN = 10  # ids of vacancies in a line
 
 class Command(BaseCommand):
     help = (
-        "Propose the places of vacancies by their locations, their languages by their texts, and the "
-        "employment types of options by their labels. Shows them, and writes them after confirmation. What "
+        "Propose the places of vacancies by their locations, their languages by their texts, and "
+        "the "
+        "employment types of options by their labels. Shows them, and writes them after "
+        "confirmation. What "
         "is filled in stays."
     )
 
@@ -44,13 +46,17 @@ class Command(BaseCommand):
             + ", ".join(cities.countries()),
         )
         parser.add_argument("--yes", action="store_true", help="write without confirmation")
-        parser.add_argument("--dry-run", action="store_true", help="show the proposals, but write nothing")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="show the proposals, but write nothing"
+        )
 
     def handle(self, *args: object, **options: Any) -> None:
         countries = [country.upper() for country in options["country"]]
         if unknown := [country for country in countries if country not in cities.countries()]:
             known = ", ".join(cities.countries())
-            raise UsageError(f"--country {unknown[0]}: there is no file of its cities, only of {known}.")
+            raise UsageError(
+                f"--country {unknown[0]}: there is no file of its cities, only of {known}."
+            )
         asks = not options["yes"] and not options["dry_run"]
         if asks and (self.json or not sys.stdin.isatty()):
             raise UsageError("There is no terminal for the confirmation: pass --dry-run or --yes.")
@@ -73,7 +79,9 @@ class Command(BaseCommand):
         data = _data(places, languages, types, done)
         self.finish(summary, ok=not done.failed, lines=lines, **data)
 
-    def write(self, rows: list[tuple[int, Proposal]], types: list[TypeProposal], done: Written) -> None:
+    def write(
+        self, rows: list[tuple[int, Proposal]], types: list[TypeProposal], done: Written
+    ) -> None:
         self.written = lambda: f"Wrote {done}. Run the command again to continue."
         with uninterrupted():
             write_employment_types(types, done)
@@ -117,9 +125,12 @@ def _data(
     }
 
 
-def _lines(places: list[Proposal], languages: list[Proposal], types: list[TypeProposal]) -> Iterator[str]:
-    """Yield a line for each location, language and option: the number of its vacancies, its text or the first
-    vacancies, and the proposal."""
+def _lines(
+    places: list[Proposal], languages: list[Proposal], types: list[TypeProposal]
+) -> Iterator[str]:
+    """Yield a line for each location, language and option: the number of its vacancies, its text or
+    the first vacancies, and the proposal.
+    """
     for each in places:
         if each.pks:
             named = "; ".join(_address(place) for place in each.value) or "-"
@@ -127,13 +138,17 @@ def _lines(places: list[Proposal], languages: list[Proposal], types: list[TypePr
     for spoken in languages:
         if spoken.pks:
             name = language_name(spoken.value, "en") if spoken.value else "- (not recognised)"
-            first = ", ".join(map(str, spoken.pks[:SHOWN])) + (", …" if len(spoken.pks) > SHOWN else "")
+            first = ", ".join(map(str, spoken.pks[:SHOWN])) + (
+                ", …" if len(spoken.pks) > SHOWN else ""
+            )
             yield f"{len(spoken.pks):>6}  texts of {first} -> {name}"
     for type_ in types:
         label = f"{type_.option.filter.keyword}: {type_.option.label}"
         yield f"{type_.used:>6}  {label} -> {type_.employment_type}"
     if waiting := sum(each.waiting for each in [*places, *languages]):
-        yield f"{waiting:>6}  public vacancies are left out, because a change of them needs approval"
+        yield (
+            f"{waiting:>6}  public vacancies are left out, because a change of them needs approval"
+        )
 
 
 def _address(place: JsonObject) -> str:

@@ -18,7 +18,8 @@ BATCH = 500
 
 class Command(BaseCommand):
     help = (
-        "Render the API items of published vacancies that are not rendered yet. Otherwise their first reader "
+        "Render the API items of published vacancies that are not rendered yet. Otherwise their "
+        "first reader "
         "renders them. Run it after an import or an upgrade. SQLite has no rendered items."
     )
 
@@ -26,7 +27,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rebuild",
             action="store_true",
-            help="rebuild the list read model, its counts and the index of the search first, as needed after "
+            help="rebuild the list read model, its counts and the index of the search first, as "
+            "needed after "
             "loaddata",
         )
 
@@ -55,7 +57,9 @@ class Command(BaseCommand):
         """Render and store the missing items of the vacancies `pks`. Return their number."""
         with snapshot():
             stored = RenderedItem.objects.filter(
-                vacancy=OuterRef("pk"), version=stored_version(version), row_version=OuterRef("row_version")
+                vacancy=OuterRef("pk"),
+                version=stored_version(version),
+                row_version=OuterRef("row_version"),
             )
             listed = ListedVacancy.objects.filter(~Exists(stored), pk__in=pks)
             missing = dict(listed.values_list("pk", "row_version"))

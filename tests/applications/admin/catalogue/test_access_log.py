@@ -1,4 +1,6 @@
-"""The access log: people and applications by name, with links, for own brands, without queries per row."""
+"""The access log: people and applications by name, with links, for own brands, without queries per
+row.
+"""
 
 import re
 
@@ -56,7 +58,9 @@ def test_names_need_their_permissions(acme, jan):
     user = colleague("log", "Administrator")
     group = Group.objects.create(name="Log")
     group.permissions.set(roles.permissions("Administrator"))
-    group.permissions.remove(*group.permissions.filter(codename__in=("view_user", "view_application")))
+    group.permissions.remove(
+        *group.permissions.filter(codename__in=("view_user", "view_application"))
+    )
     user.groups.set([group])
     page = signed_in(user).get(LIST)
     assert cells(page, "who") == [("", "Maes")]
@@ -70,7 +74,10 @@ def test_brand_administrator_sees_own_applications_only(acme, jan):
     beta = make_brand("Beta")
     zz = colleague("zz", "Recruiter", beta, last_name="Zzcolleague")
     hidden = make_application(
-        vacancy=make_vacancy(title="Zzvacancy", brand=beta), user=None, given_name="Zzjane", family_name="Doe"
+        vacancy=make_vacancy(title="Zzvacancy", brand=beta),
+        user=None,
+        given_name="Zzjane",
+        family_name="Doe",
     )
     log(editor, jan)
     entry = log(zz, hidden)
@@ -82,7 +89,8 @@ def test_brand_administrator_sees_own_applications_only(acme, jan):
     ]
     for query in (f"?actor={zz.pk}", f"?application={hidden.pk}"):
         assert not re.search("Zzcolleague|Zzjane|Zzvacancy", client.get(LIST + query).text), query
-    assert client.get(f"{LIST}{entry.pk}/change/").status_code == 302  # as for rows that do not exist
+    # As for rows that do not exist.
+    assert client.get(f"{LIST}{entry.pk}/change/").status_code == 302
     assert client.get("/admin/").status_code == 200
 
 
@@ -96,10 +104,18 @@ def test_log_is_filtered_by_person_and_record(acme, jan):
     log(an, other, "file")
     log(bob, jan)
     expected = {
-        "": 3, f"actor={an.pk}": 2, f"actor={bob.pk}": 1, f"application={jan.pk}": 2, "application=999999": 0,
-        f"actor={an.pk}&application={jan.pk}": 1, "q=Maes": 2, "actor=x": 3, "application=x": 3,
-        "application=99999999999999999999": 3, "action__exact=file": 1,
-    }  # fmt: skip
+        "": 3,
+        f"actor={an.pk}": 2,
+        f"actor={bob.pk}": 1,
+        f"application={jan.pk}": 2,
+        "application=999999": 0,
+        f"actor={an.pk}&application={jan.pk}": 1,
+        "q=Maes": 2,
+        "actor=x": 3,
+        "application=x": 3,
+        "application=99999999999999999999": 3,
+        "action__exact=file": 1,
+    }
     client = signed_in(admin)
     found = {query: len(cells(client.get(f"{LIST}?{query}"), "who")) for query in expected}
     assert found == expected
@@ -117,7 +133,8 @@ def test_history_that_is_not_shown_is_not_logged(acme, jan):
     foreign = make_application(vacancy=make_vacancy(brand=make_brand("Beta")), user=None)
     client = signed_in(colleague("an", "Recruiter", acme))
     pages = [
-        f"/admin/applications/application/{pk}/history/" for pk in (jan.pk, foreign.pk, 10**6, "x", "9" * 30)
+        f"/admin/applications/application/{pk}/history/"
+        for pk in (jan.pk, foreign.pk, 10**6, "x", "9" * 30)
     ]
     assert [client.get(page).status_code for page in pages] == [200, 302, 302, 302, 302]
     assert list(AccessLog.objects.values_list("application", flat=True)) == [jan.pk]

@@ -20,7 +20,11 @@ def errors(response):
 
 
 def test_template_is_saved_and_previewed(client):
-    data = {"name": "Hello", "subject_en": "For {name}", "body_en": "Dear {given_name}, <b>{vacancy}</b>"}
+    data = {
+        "name": "Hello",
+        "subject_en": "For {name}",
+        "body_en": "Dear {given_name}, <b>{vacancy}</b>",
+    }
     assert client.post(ADD, data).status_code == 302
 
     template = MailTemplate.objects.get(name="Hello")

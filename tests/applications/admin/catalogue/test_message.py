@@ -38,7 +38,9 @@ def put(brand, to="mia@example.org", **values):
 
 
 def fail(message, error="550 refused"):
-    Message.objects.filter(pk=message.pk).update(state="failed", attempts=3, error=error, finished_at=NOW)
+    Message.objects.filter(pk=message.pk).update(
+        state="failed", attempts=3, error=error, finished_at=NOW
+    )
 
 
 def send_again(client, *messages):
@@ -75,7 +77,12 @@ def test_failed_email_is_sent_again(an, acme):
     assert message.state == "failed"
     assert messages_of(send_again(signed_in(an), message, sent)) == ["1 email is queued again."]
     message.refresh_from_db()
-    assert (message.state, message.attempts, message.error, message.finished_at) == ("queued", 0, "", None)
+    assert (message.state, message.attempts, message.error, message.finished_at) == (
+        "queued",
+        0,
+        "",
+        None,
+    )
     assert (message.queued_at, message.next_at) == (NOW, NOW)
     sent.refresh_from_db()
     assert sent.state == "sent"

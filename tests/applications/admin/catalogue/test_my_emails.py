@@ -59,11 +59,15 @@ def test_only_kinds_that_the_user_could_receive_are_offered():
 
 def test_page_is_for_colleagues_who_receive_emails():
     nobody = signed_in(staff("an"))
-    assert (nobody.get(MINE).status_code, nobody.post(MINE, {"kinds": []}).status_code) == (403, 403)
+    assert (nobody.get(MINE).status_code, nobody.post(MINE, {"kinds": []}).status_code) == (
+        403,
+        403,
+    )
     assert Client().get(MINE).status_code == 302
     reader = signed_in(staff("bo", "view_application"))
     for language in ("", "es", "nl\0"):
         assert reader.post(MINE, {"kinds": [], "language": language}).status_code == 400, language
     assert not EmailOptOut.objects.exists()
-    answer = reader.post("/admin/applications/message/digest/", {"is_wanted": "on"})  # its old address
+    # Its old address.
+    answer = reader.post("/admin/applications/message/digest/", {"is_wanted": "on"})
     assert answer["Location"] == MINE

@@ -16,10 +16,18 @@ from tests.messages import messages_of
 
 pytestmark = pytest.mark.django_db
 FIELDS = {
-    "uid": "a" * 32, "seen": "", "name": "Talk", "starts_at_0": "2026-10-20", "starts_at_1": "10:00",
-    "minutes": "45", "zone": "Europe/Brussels", "place": "Room 1", "video_url": "", "details": "",
+    "uid": "a" * 32,
+    "seen": "",
+    "name": "Talk",
+    "starts_at_0": "2026-10-20",
+    "starts_at_1": "10:00",
+    "minutes": "45",
+    "zone": "Europe/Brussels",
+    "place": "Room 1",
+    "video_url": "",
+    "details": "",
     "invites": "on",
-}  # fmt: skip
+}
 
 
 def url(office, name="interview", entry=None):
@@ -45,17 +53,27 @@ def test_recruiter_schedules_after_a_preview_of_both_emails(office):
     preview = office.anna.post(url(office), FIELDS | {"step": "preview", "colleagues": [anna.pk]})
     html = preview.content.decode()
     assert "Interview with Mia" in html
-    assert [each["email"].to for each in preview.context["previews"]] == [office.own.email, anna.email]
+    assert [each["email"].to for each in preview.context["previews"]] == [
+        office.own.email,
+        anna.email,
+    ]
     assert "Tuesday 20 Oct 2026, 10:00–10:45 (Europe/Brussels, UTC+2)" in html
     assert not HistoryEntry.objects.exists()
-    assert 'value="2026-10-20"' in office.anna.post(url(office), FIELDS | {"step": "edit"}).content.decode()
+    assert (
+        'value="2026-10-20"'
+        in office.anna.post(url(office), FIELDS | {"step": "edit"}).content.decode()
+    )
     response = send(office, colleagues=[anna.pk])
-    assert messages_of(response) == ["Interview: Tuesday 20 Oct 2026, 10:00–10:45 (Europe/Brussels, UTC+2)."]
+    assert messages_of(response) == [
+        "Interview: Tuesday 20 Oct 2026, 10:00–10:45 (Europe/Brussels, UTC+2)."
+    ]
     entry = HistoryEntry.objects.get()
     assert entry.planned_at == datetime(2026, 10, 20, 8, tzinfo=UTC)
     assert Message.objects.count() == 2
     again = send(office, colleagues=[anna.pk])  # a second click
-    assert messages_of(again)[1:] == ["A colleague scheduled, changed or cancelled it in the meantime."]
+    assert messages_of(again)[1:] == [
+        "A colleague scheduled, changed or cancelled it in the meantime."
+    ]
     assert Message.objects.count() == 2
 
 
@@ -72,7 +90,11 @@ def test_recruiter_schedules_after_a_preview_of_both_emails(office):
         ),
         ("video_url", "http://meet.example/1", "Enter an address that begins with https://."),
         ("uid", "no", "Enter a valid value."),
-        ("colleagues", "99999999", "Select a valid choice. 99999999 is not one of the available choices."),
+        (
+            "colleagues",
+            "99999999",
+            "Select a valid choice. 99999999 is not one of the available choices.",
+        ),
         ("invites", "", "Choose at least one colleague, or invite the applicant."),
     ],
 )
@@ -80,9 +102,14 @@ def test_wrong_input_is_an_error_of_its_field(office, field, value, error):
     values = {field: value} | ({"starts_at_0": "2026-10-25"} if field == "starts_at_1" else {})
     response = send(office, **values)
     errors = response.context["form"].errors
-    assert (response.status_code, list(errors)) == (422, [
-        {"starts_at_0": "starts_at", "starts_at_1": "starts_at", "invites": "colleagues"}.get(field, field)
-    ])  # fmt: skip
+    assert (response.status_code, list(errors)) == (
+        422,
+        [
+            {"starts_at_0": "starts_at", "starts_at_1": "starts_at", "invites": "colleagues"}.get(
+                field, field
+            )
+        ],
+    )
     assert error in str(errors)
     assert not HistoryEntry.objects.exists()
 
@@ -94,8 +121,16 @@ def test_skipped_hour_is_refused_and_repeated_hour_is_asked_for(office):
     assert second.planned_at == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
     page = office.anna.get(url(office, entry=second)).content.decode()
     assert 'value="02:30:00"' in page
-    kept = send(office, second, seen=second.updated_at.isoformat(), name="Other", minutes="45",
-                starts_at_0="2026-10-25", starts_at_1="02:30:00", starts_at_2="1")  # fmt: skip
+    kept = send(
+        office,
+        second,
+        seen=second.updated_at.isoformat(),
+        name="Other",
+        minutes="45",
+        starts_at_0="2026-10-25",
+        starts_at_1="02:30:00",
+        starts_at_2="1",
+    )
     assert kept.status_code == 302
     assert HistoryEntry.objects.get().planned_at == second.planned_at
 
@@ -103,13 +138,20 @@ def test_skipped_hour_is_refused_and_repeated_hour_is_asked_for(office):
 def test_every_hour_of_a_clock_change_is_the_right_instant():
     """The local hours of both days, in zones on both sides of UTC and with half hours."""
     days = {
-        "Europe/Brussels": ("2026-10-25", "2027-03-28"), "Europe/London": ("2026-10-25", "2027-03-28"),
-        "America/New_York": ("2026-11-01", "2027-03-14"), "Australia/Sydney": ("2026-10-04", "2027-04-04"),
-        "America/St_Johns": ("2026-11-01", "2027-03-14"), "Australia/Lord_Howe": ("2026-10-04", "2027-04-04"),
-    }  # fmt: skip
+        "Europe/Brussels": ("2026-10-25", "2027-03-28"),
+        "Europe/London": ("2026-10-25", "2027-03-28"),
+        "America/New_York": ("2026-11-01", "2027-03-14"),
+        "Australia/Sydney": ("2026-10-04", "2027-04-04"),
+        "America/St_Johns": ("2026-11-01", "2027-03-14"),
+        "Australia/Lord_Howe": ("2026-10-04", "2027-04-04"),
+    }
     for zone, both in days.items():
         for day in both:
-            instant = datetime.fromisoformat(f"{day}T00:00").replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+            instant = (
+                datetime.fromisoformat(f"{day}T00:00")
+                .replace(tzinfo=ZoneInfo(zone))
+                .astimezone(UTC)
+            )
             for half_hours in range(48):
                 at = instant + timedelta(minutes=30 * half_hours)
                 local = at.astimezone(ZoneInfo(zone))
@@ -124,12 +166,24 @@ def test_every_hour_of_a_clock_change_is_the_right_instant():
 def test_overlaps_are_told_without_other_names(office):
     anna = User.objects.get(username="anna")
     entry = scheduled(office, colleagues=[anna.pk])
-    other = make_step(office.foreign, "Secret", uid="f" * 32, planned_at=entry.planned_at, zone="UTC",
-                      ends_at=entry.ends_at)  # fmt: skip
+    other = make_step(
+        office.foreign,
+        "Secret",
+        uid="f" * 32,
+        planned_at=entry.planned_at,
+        zone="UTC",
+        ends_at=entry.ends_at,
+    )
     Participant.objects.create(entry=other, user=anna, address=anna.email)
-    preview = office.anna.post(url(office, entry=entry), FIELDS | {
-        "step": "preview", "colleagues": [anna.pk], "seen": entry.updated_at.isoformat(),
-    })  # fmt: skip
+    preview = office.anna.post(
+        url(office, entry=entry),
+        FIELDS
+        | {
+            "step": "preview",
+            "colleagues": [anna.pk],
+            "seen": entry.updated_at.isoformat(),
+        },
+    )
     (text,) = preview.context["overlaps"]
     assert text == "anna has another interview: Tuesday 20 Oct 2026, 08:00–08:45 (UTC)."
     assert "Zyxforeign" not in preview.content.decode()
@@ -141,7 +195,9 @@ def test_old_page_does_not_overwrite_a_change(office):
     entry.refresh_from_db()
     office_time = entry.updated_at - timedelta(seconds=1)
     stale = send(office, entry, seen=office_time.isoformat(), place="Room 3")
-    assert messages_of(stale)[2:] == ["A colleague scheduled, changed or cancelled it in the meantime."]
+    assert messages_of(stale)[2:] == [
+        "A colleague scheduled, changed or cancelled it in the meantime."
+    ]
     entry.refresh_from_db()
     assert entry.place == "Room 2"
 
@@ -154,7 +210,10 @@ def test_colleague_answers_and_recruiter_cancels(office):
     office.anna.post(url(office, "reply-interview"), {"entry": entry.pk, "reply": "accepted"})
     assert entry.participants.get(user=anna).reply == "accepted"
     assert (
-        office.anna.post(url(office, "reply-interview"), {"entry": entry.pk, "reply": "x"}).status_code == 404
+        office.anna.post(
+            url(office, "reply-interview"), {"entry": entry.pk, "reply": "x"}
+        ).status_code
+        == 404
     )
     assert "anna, Mia" in office.anna.get(url(office, "cancel-interview", entry)).content.decode()
     assert messages_of(office.anna.post(url(office, "cancel-interview", entry)))[-1:] == [

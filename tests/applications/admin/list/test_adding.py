@@ -28,10 +28,17 @@ def sent(office: Any, **values: Any) -> dict[str, Any]:
     """What the page sends. The key is the same for the same values."""
     return {
         "key": sha256(str(values).encode()).hexdigest(),
-        "vacancy": office.own.vacancy_id, "given_name": "Zoë", "family_name": "Peeters",
-        "email": "Zoe@Example.org", "phone": "+32 470 12 34 56", "language": "nl", "channel": "email",
-        "received_on": str(timezone.localdate()), "basis": "", "note": "",
-    } | values  # fmt: skip
+        "vacancy": office.own.vacancy_id,
+        "given_name": "Zoë",
+        "family_name": "Peeters",
+        "email": "Zoe@Example.org",
+        "phone": "+32 470 12 34 56",
+        "language": "nl",
+        "channel": "email",
+        "received_on": str(timezone.localdate()),
+        "basis": "",
+        "note": "",
+    } | values
 
 
 def hidden(page: Any) -> dict[str, Any]:
@@ -48,15 +55,25 @@ def added() -> Application:
 
 
 def test_application_with_files_and_a_note_is_added(office, at):
-    page = office.anna.post(ADD, sent(office, uploads=[cv(), cv("b.txt", b"text")], note="Called @anna"))
+    page = office.anna.post(
+        ADD, sent(office, uploads=[cv(), cv("b.txt", b"text")], note="Called @anna")
+    )
     new = added()
     assert page.url == f"/admin/applications/application/{new.pk}/change/"
-    assert (new.given_name, new.email, new.email_folded) == ("Zoë", "Zoe@Example.org", "zoe@example.org")
+    assert (new.given_name, new.email, new.email_folded) == (
+        "Zoë",
+        "Zoe@Example.org",
+        "zoe@example.org",
+    )
     assert (new.user, new.verified_at, new.is_repeated, new.language) == (None, None, False, "nl")
     assert new.read_at == new.created_at == timezone.now()
     assert re.fullmatch("[0-9A-Z]{8}", new.reference or "")
     assert new.changes.get().stage == office.new
-    assert (new.origin.channel, new.origin.basis, new.origin.author.username) == ("email", "request", "anna")
+    assert (new.origin.channel, new.origin.basis, new.origin.author.username) == (
+        "email",
+        "request",
+        "anna",
+    )
     assert (new.submission.source, new.submission.consent_text) == ("email", "")
     files = [(f.field, f.original_name, f.kind) for f in new.submission.files.all()]
     assert files == [("file_1", "cv.pdf", "pdf"), ("file_2", "b.txt", "txt")]
@@ -86,7 +103,10 @@ def test_notice_says_what_is_stored_and_no_values(office, at):
 
 def test_application_without_an_address_gets_no_notice(office):
     office.anna.post(ADD, sent(office, email="", channel="phone"))
-    assert (added().origin.informed_at, Message.objects.filter(application=added()).count()) == (None, 0)
+    assert (added().origin.informed_at, Message.objects.filter(application=added()).count()) == (
+        None,
+        0,
+    )
 
 
 def test_earlier_day_is_received_then_and_kept_from_now(office, at):
@@ -105,10 +125,16 @@ def test_earlier_day_is_received_then_and_kept_from_now(office, at):
         ({"received_on": "2020-01-01"}, "Enter a date from"),
         ({"channel": "open"}, "is not one of the available choices"),
         ({"vacancy": "x"}, "There is no such vacancy, or it is archived."),
-        ({"uploads": [cv("run.exe", b"MZ")]}, "run.exe: This is a file in the format EXE: save it as PDF."),
+        (
+            {"uploads": [cv("run.exe", b"MZ")]},
+            "run.exe: This is a file in the format EXE: save it as PDF.",
+        ),
         ({"uploads": [cv("empty.pdf", b"")]}, "empty.pdf: This file is empty: choose it again."),
         ({"uploads": [cv(f"{n}.pdf") for n in range(6)]}, "At most 5 files."),
-        ({"uploads": [cv(content=PDF + bytes(10_485_000)) for _n in range(3)]}, "more than 20 MB together"),
+        (
+            {"uploads": [cv(content=PDF + bytes(10_485_000)) for _n in range(3)]},
+            "more than 20 MB together",
+        ),
         (
             {"uploads": [cv("large.pdf", PDF + bytes(10_485_760))]},
             "large.pdf: This file is larger than 10 MB.",
@@ -130,7 +156,10 @@ def test_archived_and_foreign_vacancies_are_refused(office):
         page = office.anna.post(ADD, sent(office, vacancy=pk))
         assert "There is no such vacancy, or it is archived." in page.content.decode()
         assert FOREIGN not in page.content.decode()
-    assert FOREIGN not in office.anna.get(f"{ADD}?vacancy={office.foreign.vacancy_id}").content.decode()
+    assert (
+        FOREIGN
+        not in office.anna.get(f"{ADD}?vacancy={office.foreign.vacancy_id}").content.decode()
+    )
 
 
 @pytest.mark.slow("opens several pages of the admin")
@@ -177,10 +206,24 @@ def test_same_name_is_shown_and_a_common_file_is_not(office):
     for _n in range(6):
         office.anna.post(
             ADD,
-            sent(office, key=f"{_n}", given_name="", family_name=f"N{_n}", email="", phone="", uploads=[cv()])
-            | {"seen": ",".join(str(pk) for pk in Application.objects.exclude(pk__lte=office.foreign.pk)
-                                .order_by("-created_at", "-pk").values_list("pk", flat=True))},
-        )  # fmt: skip
+            sent(
+                office,
+                key=f"{_n}",
+                given_name="",
+                family_name=f"N{_n}",
+                email="",
+                phone="",
+                uploads=[cv()],
+            )
+            | {
+                "seen": ",".join(
+                    str(pk)
+                    for pk in Application.objects.exclude(pk__lte=office.foreign.pk)
+                    .order_by("-created_at", "-pk")
+                    .values_list("pk", flat=True)
+                )
+            },
+        )
     assert vacancy.applications.count() == 7
     page = office.anna.post(
         ADD, sent(office, key="last", family_name="Last", given_name="", email="", uploads=[cv()])
@@ -221,7 +264,10 @@ def test_kept_file_belongs_to_its_user_and_can_be_dropped(office):
     assert "sent too long ago" in other.post(ADD, sent(office, kept=kept)).content.decode()
     for path in [each.name for each in private_files.stored()]:
         private_files.delete([path])
-    assert "cv.pdf is no longer there" in office.anna.post(ADD, sent(office, kept=kept)).content.decode()
+    assert (
+        "cv.pdf is no longer there"
+        in office.anna.post(ADD, sent(office, kept=kept)).content.decode()
+    )
     office.anna.post(ADD, sent(office))
     assert not SubmissionFile.objects.exists()
 

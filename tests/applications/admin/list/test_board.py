@@ -48,9 +48,15 @@ def test_card_shows_age_rating_and_marks(office, at):
 
     change = office.own.changes.get().pk
     for text in (
-        "1\xa0hour ago", "rated 4/5", ">New</span>", ">Applied again</span>", ">Withdrawn</span>",
-        "Move Mia to", "data-decides", f'value="{office.own.pk}:{change}"',
-    ):  # fmt: skip
+        "1\xa0hour ago",
+        "rated 4/5",
+        ">New</span>",
+        ">Applied again</span>",
+        ">Withdrawn</span>",
+        "Move Mia to",
+        "data-decides",
+        f'value="{office.own.pk}:{change}"',
+    ):
         assertContains(page, text)
     assert "no-store" in page["Cache-Control"]
 
@@ -87,7 +93,9 @@ def test_board_of_a_vacancy_counts_once_and_makes_no_filter(office):
     with CaptureQueriesContext(connection) as queries:
         page = office.anna.get(BOARD, {"vacancy__id__exact": office.own.vacancy_id})
 
-    counted = [query for query in queries if re.match(r'SELECT \(SELECT "?U0"?."stage_id"', query["sql"])]
+    counted = [
+        query for query in queries if re.match(r'SELECT \(SELECT "?U0"?."stage_id"', query["sql"])
+    ]
     assert len(counted) == 1
     assert page.context["form"] is None
     assert page.context["available_apps"]._wrapped is empty  # not made: it is not shown
@@ -114,12 +122,15 @@ def test_vacancy_leads_with_its_candidates(office, at):
         page = office.anna.get(url)
         head = page.context["head"]
         assert head["candidates"] == {
-            "url": f"{BOARD}{query}", "count": 3, "review_url": f"{LIST}review/{query}",
+            "url": f"{BOARD}{query}",
+            "count": 3,
+            "review_url": f"{LIST}review/{query}",
             "by_stage": {office.new.pk: 2, office.rejected.pk: 1},
             "stages": [
-                {"name": "New", "count": 2}, {"name": "Rejected", "count": 1},
+                {"name": "New", "count": 2},
+                {"name": "Rejected", "count": 1},
             ],
-        }  # fmt: skip
+        }
         assert head["main"] is None  # it is published
         assert str(head["menu"][-1]["label"]) == "Delete…"
         assertContains(page, 'class="tabs-link"')

@@ -29,9 +29,12 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 def template(db):
     return MailTemplate.objects.create(
-        name="Thanks", subject_en="Thank you, {name}", body_en="About {vacancy}.",
-        subject_nl="Bedankt, {name}", body_nl="Over {vacancy}.",
-    )  # fmt: skip
+        name="Thanks",
+        subject_en="Thank you, {name}",
+        body_en="About {vacancy}.",
+        subject_nl="Bedankt, {name}",
+        body_nl="Over {vacancy}.",
+    )
 
 
 @pytest.fixture
@@ -57,7 +60,10 @@ def test_page_names_everybody_and_previews_each_language(office, zoe, template, 
         each["code"]: (each["count"], each["email"].subject, each["email"].body)
         for each in page.context["previews"]
     }
-    assert shown == {"en": (1, "Thank you, Mia", "About Nurse."), "nl": (1, "Bedankt, Zoë", "Over Nurse.")}
+    assert shown == {
+        "en": (1, "Thank you, Mia", "About Nurse."),
+        "nl": (1, "Bedankt, Zoë", "Over Nurse."),
+    }
     assertContains(page, "Send 2 emails")
     assert not Message.objects.exists()
 
@@ -65,7 +71,15 @@ def test_page_names_everybody_and_previews_each_language(office, zoe, template, 
     assert answer["Location"] == f"{LIST}?read=no"
     assert texts_of(answer) == ["2 emails are queued. They are sent in a minute."]
     rows = Message.objects.order_by("to").values_list(
-        "application", "kind", "to", "language", "subject", "body", "author__username", "state", "queued_at"
+        "application",
+        "kind",
+        "to",
+        "language",
+        "subject",
+        "body",
+        "author__username",
+        "state",
+        "queued_at",
     )
     assert list(rows) == [
         (application.pk, "template", to, language, *texts, "anna", "queued", at + MINUTE)
@@ -91,7 +105,11 @@ def due():
 
 def test_email_with_a_stage_is_sent_with_the_status_and_never_after_undo(office, zoe, template, at):
     visible_at = days_after(at, 2)
-    data = {"applications": sent(office.own, zoe), "template": template.pk, "stage": office.rejected.pk}
+    data = {
+        "applications": sent(office.own, zoe),
+        "template": template.pk,
+        "stage": office.rejected.pk,
+    }
     office.anna.post(EMAILS, data | {"confirmed": "1"})
     assert due() == dict.fromkeys((office.own.pk, zoe.pk), visible_at)
     assert MailDelivery(now=lambda: at).next_due(at + timedelta(days=1)) is None
@@ -115,7 +133,10 @@ def test_email_waits_if_the_delay_of_the_stage_becomes_longer(office, template, 
 
 
 def test_emails_of_an_unseen_stage_wait_for_it_although_nobody_is_moved(office, template, at):
-    move(Application.objects.filter(pk=office.own.pk), Move(stage=office.rejected, author=None, at=at))
+    move(
+        Application.objects.filter(pk=office.own.pk),
+        Move(stage=office.rejected, author=None, at=at),
+    )
     data = {"applications": sent(office.own), "template": template.pk, "stage": office.rejected.pk}
     office.anna.post(EMAILS, data | {"confirmed": "1"})
     assert due() == {office.own.pk: days_after(at, 2)}
@@ -128,7 +149,9 @@ def test_emails_can_be_cancelled_for_a_minute(office, zoe, template, at, time_ma
         url = re.search('href="(.*?)"', messages_of(answer)[-1])[1].replace("&amp;", "&")
         assertContains(office.anna.get(url), "The emails to 2 applicants are not sent")
         bob = Client()
-        bob.force_login(User.objects.get_or_create(username="bob", is_staff=True, is_superuser=True)[0])
+        bob.force_login(
+            User.objects.get_or_create(username="bob", is_staff=True, is_superuser=True)[0]
+        )
         bob.post(url)  # who did not send them
         assert Message.objects.count() == 2
         if is_late:
@@ -136,8 +159,9 @@ def test_emails_can_be_cancelled_for_a_minute(office, zoe, template, at, time_ma
         answer = office.anna.post(url)
         count = 0 if is_late else 2
         assert (messages_of(answer)[-1], Message.objects.count()) == (
-            f"{count} emails were cancelled.", 2 - count,
-        )  # fmt: skip
+            f"{count} emails were cancelled.",
+            2 - count,
+        )
     assertContains(office.anna.get(url), "Nothing to cancel")
     assert office.anna.get(f"{EMAILS}cancel/?at=x").status_code == 400
 
@@ -148,7 +172,11 @@ def test_text_is_changed_for_one_mailing(office, zoe, template):
         "en-body": "No {vacancy}.",
         "nl-subject": "Dag {given_name}",
     }
-    data = {"applications": sent(office.own, zoe), "template": template.pk, "confirmed": "1"} | changed
+    data = {
+        "applications": sent(office.own, zoe),
+        "template": template.pk,
+        "confirmed": "1",
+    } | changed
     for body, error in (
         ("", "This field is required."),
         ("{nam}", "These placeholders do not exist: {nam}."),
@@ -166,7 +194,11 @@ def test_text_is_changed_for_one_mailing(office, zoe, template):
 
 
 def test_email_and_move_are_one_confirmation(office, zoe, template):
-    data = {"applications": sent(office.own, zoe), "template": template.pk, "stage": office.rejected.pk}
+    data = {
+        "applications": sent(office.own, zoe),
+        "template": template.pk,
+        "stage": office.rejected.pk,
+    }
 
     assertContains(office.anna.post(EMAILS, data), "2 applications move to “Rejected”")
     assert not Message.objects.exists()
@@ -175,18 +207,28 @@ def test_email_and_move_are_one_confirmation(office, zoe, template):
     answer = office.anna.post(EMAILS, data | {"confirmed": "1"})
     assert texts_of(answer) == [
         "2 moved to Rejected.",
-        "2 emails are queued. They are sent with the status, on 4 Mar 2026, 09:30. Undo cancels them.",
+        (
+            "2 emails are queued. They are sent with the status, on 4 Mar 2026, 09:30. Undo cancels "
+            "them."
+        ),
     ]
-    staff("bob", brands=[office.brand]).post(EMAILS, data | {"confirmed": "1"})  # a second recruiter
+    # A second recruiter.
+    staff("bob", brands=[office.brand]).post(EMAILS, data | {"confirmed": "1"})
     assert stages_of(office.own) == stages_of(zoe) == ["New", "Rejected"]
     assert Message.objects.count() == 2
 
 
 def test_applicant_whom_a_colleague_moved_gets_no_email(office, zoe, template):
-    data = {"applications": sent(office.own, zoe), "template": template.pk, "stage": office.rejected.pk}
+    data = {
+        "applications": sent(office.own, zoe),
+        "template": template.pk,
+        "stage": office.rejected.pk,
+    }
     hired = make_stage("Hired")
     page = office.anna.post(EMAILS, data)
-    office.anna.post(f"{LIST}move/", {"applications": sent(zoe), "stage": hired.pk, "confirmed": "1"})
+    office.anna.post(
+        f"{LIST}move/", {"applications": sent(zoe), "stage": hired.pk, "confirmed": "1"}
+    )
 
     data["applications"] = str(page.context["selection"])
     office.anna.post(EMAILS, data | {"confirmed": "1"})
@@ -198,7 +240,9 @@ def test_applicant_whom_a_colleague_moved_gets_no_email(office, zoe, template):
 def test_move_with_an_email_needs_the_permission_to_change(office, template):
     writer = User.objects.create_user("writer", is_staff=True)
     writer.brands.set([office.brand])
-    writer.user_permissions.set(Permission.objects.filter(codename__in=["view_application", "add_message"]))
+    writer.user_permissions.set(
+        Permission.objects.filter(codename__in=["view_application", "add_message"])
+    )
     client = Client()
     client.force_login(writer)
     data = {"applications": sent(office.own), "template": template.pk, "stage": office.rejected.pk}
@@ -208,7 +252,9 @@ def test_move_with_an_email_needs_the_permission_to_change(office, template):
     assert office.anna.post(EMAILS, data | {"stage": "x"}).status_code == 400
 
 
-def test_application_deleted_in_the_meantime_is_not_a_repeated_email(office, zoe, template, monkeypatch):
+def test_application_deleted_in_the_meantime_is_not_a_repeated_email(
+    office, zoe, template, monkeypatch
+):
     def delete_and_send(emails, **values):
         Application.objects.filter(pk=zoe.pk).delete()
         return send_emails(emails, **values)
@@ -219,8 +265,9 @@ def test_application_deleted_in_the_meantime_is_not_a_repeated_email(office, zoe
     answer = office.anna.post(EMAILS, data)
 
     assert texts_of(answer) == [
-        "1 email is queued. It is sent in a minute.", "1 application was deleted in the meantime.",
-    ]  # fmt: skip
+        "1 email is queued. It is sent in a minute.",
+        "1 application was deleted in the meantime.",
+    ]
 
 
 def test_template_that_is_unknown_or_has_no_text_asks_again(office, template):

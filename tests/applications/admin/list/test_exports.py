@@ -18,10 +18,23 @@ from tests.applications.makers import make_file, make_submission
 pytestmark = pytest.mark.django_db
 LIST = "/admin/applications/application/"
 OWN = [
-    "Number", "Reference", "Applied", "Vacancy", "Number of the vacancy", "Stage", "Name", "E-mail address",
-    "Telephone number", "Language", "Rating", "New", "Applied again", "Withdrawn", "Source",
+    "Number",
+    "Reference",
+    "Applied",
+    "Vacancy",
+    "Number of the vacancy",
+    "Stage",
+    "Name",
+    "E-mail address",
+    "Telephone number",
+    "Language",
+    "Rating",
+    "New",
+    "Applied again",
+    "Withdrawn",
+    "Source",
     "Reason",
-]  # fmt: skip
+]
 
 
 def csv_rows(response):
@@ -38,7 +51,8 @@ def exported(client, *applications, kind="csv", **query):
 @pytest.fixture
 def mia(office, at):
     submission = make_submission(
-        office.own, {"first_name": "Mia", "experience": "yes", "where": "=1+1\nthere", "extra": "kept"}
+        office.own,
+        {"first_name": "Mia", "experience": "yes", "where": "=1+1\nthere", "extra": "kept"},
     )
     make_file(submission, "cv.pdf")
     return office.own
@@ -49,14 +63,42 @@ def test_answers_are_columns(office, mia, at):
 
     heading, row = csv_rows(response)
     assert heading == [
-        *OWN, "First name", "E-mail address (email)", "Telephone number (phone)", "Do you have experience?",
-        "Where?", "Your CV", "I agree.", "Other values",
-    ]  # fmt: skip
+        *OWN,
+        "First name",
+        "E-mail address (email)",
+        "Telephone number (phone)",
+        "Do you have experience?",
+        "Where?",
+        "Your CV",
+        "I agree.",
+        "Other values",
+    ]
     assert row == [
-        str(mia.pk), "7K3QX9WD", "2026-03-02 08:30:15", "Nurse", str(mia.vacancy_id), "New", "Mia",
-        "mia@example.org", "", "en", "", "yes", "", "", "", "",
-        "Mia", "", "", "Yes, I have", "'=1+1\nthere", "cv.pdf", "", "extra: kept",
-    ]  # fmt: skip
+        str(mia.pk),
+        "7K3QX9WD",
+        "2026-03-02 08:30:15",
+        "Nurse",
+        str(mia.vacancy_id),
+        "New",
+        "Mia",
+        "mia@example.org",
+        "",
+        "en",
+        "",
+        "yes",
+        "",
+        "",
+        "",
+        "",
+        "Mia",
+        "",
+        "",
+        "Yes, I have",
+        "'=1+1\nthere",
+        "cv.pdf",
+        "",
+        "extra: kept",
+    ]
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["Content-Disposition"] == 'attachment; filename="applications-2026-03-02.csv"'
     assert "no-store" in response["Cache-Control"]
@@ -66,13 +108,16 @@ def test_forms_share_the_column_of_a_field(office, mia, at):
     other = apply(office.own.vacancy, "Jan", created_at=at)
     field = {"name": "first_name", "type": "text", "label": "Voornaam", "required": True}
     own = {"name": "licence", "type": "text", "label": "Stage", "required": True}
-    make_submission(other, {"first_name": "Jan", "licence": "B"}, [{"title": "", "fields": [field, own]}])
+    make_submission(
+        other, {"first_name": "Jan", "licence": "B"}, [{"title": "", "fields": [field, own]}]
+    )
     without = apply(office.own.vacancy, "Zoë", created_at=at - timedelta(days=9))
 
     heading, *rows = csv_rows(exported(office.anna, mia, other, without))
 
     assert heading[16:19] == ["Voornaam", "Stage (licence)", "E-mail address (email)"]
-    assert [row[16:18] for row in rows] == [["Jan", "B"], ["Mia", ""], ["", ""]]  # in the order of the list
+    # In the order of the list.
+    assert [row[16:18] for row in rows] == [["Jan", "B"], ["Mia", ""], ["", ""]]
     assert {len(row) for row in rows} == {len(heading)}
 
 
@@ -135,14 +180,18 @@ def test_exports_need_a_permission_of_their_own(office, mia):
     auditor = staff("auditor", "Auditor")
     assert auditor.get(f"{LIST}{mia.pk}/change/").status_code == 200
 
-    offered = {kind for kind in ("csv", "xlsx") if f"export_{kind}" in auditor.get(LIST).content.decode()}
+    offered = {
+        kind for kind in ("csv", "xlsx") if f"export_{kind}" in auditor.get(LIST).content.decode()
+    }
     for kind in ("csv", "xlsx"):
         exported(auditor, mia, kind=kind)
 
     assert (offered, AccessLog.objects.filter(action="export").count()) == (set(), 0)
 
 
-def test_batches_leave_out_erased_rows_and_take_the_same_queries(office, mia, django_assert_max_num_queries):
+def test_batches_leave_out_erased_rows_and_take_the_same_queries(
+    office, mia, django_assert_max_num_queries
+):
     (heading,), rows = exports.ApplicationTable([mia.pk, 0], "nl").batches()
     assert ("Vacature" in heading, len(rows)) == (True, 1)
 

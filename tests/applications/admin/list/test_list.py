@@ -57,7 +57,12 @@ def test_read_application_without_marks_shows_none(office, at):
     found = cells(office.anna)
 
     assert found["applicant_name"] == "Mia"
-    assert (found["marks"], found["files"], found["stars"], found["next_step"]) == ("-", "-", "-", "-")
+    assert (found["marks"], found["files"], found["stars"], found["next_step"]) == (
+        "-",
+        "-",
+        "-",
+        "-",
+    )
 
 
 @pytest.fixture
@@ -74,7 +79,15 @@ def missed(office, words, expected):
 def test_search_finds_anonymous_applicants_and_accounts(office, jan):
     own = Application.objects.filter(pk=office.own.pk)
     own.update(family_name="Maes")
-    words = ("MAES", "mia maes", "mia@example", "7k3qx9wd", "7K3QX9WD", "nurse maes", str(own[0].vacancy_id))
+    words = (
+        "MAES",
+        "mia maes",
+        "mia@example",
+        "7k3qx9wd",
+        "7K3QX9WD",
+        "nurse maes",
+        str(own[0].vacancy_id),
+    )
     assert missed(office, words, [office.own.pk]) == {}
 
     user = make_user("zoe.peeters", email="zoe@account.test", first_name="Zoë", last_name="Peeters")
@@ -94,7 +107,9 @@ def test_filters(office, at):
     own = office.own
     old = apply(own.vacancy, created_at=at - timedelta(days=60), read_at=at, rating=4)
     baker = make_vacancy(title="Baker", brand=office.brand)
-    again = apply(baker, created_at=at - timedelta(days=8), is_repeated=True, rating=2, withdrawn_at=at)
+    again = apply(
+        baker, created_at=at - timedelta(days=8), is_repeated=True, rating=2, withdrawn_at=at
+    )
     move(Application.objects.filter(pk=old.pk), Move(stage=office.rejected, author=None, at=at))
 
     expected = {
@@ -126,7 +141,9 @@ def test_invalid_filter_is_no_error(office):
 
 def test_filter_names_the_chosen_vacancy_of_an_own_brand(office):
     page = office.anna.get(LIST, {"vacancy__id__exact": office.own.vacancy_id})
-    assertContains(page, f'<option value="{office.own.vacancy_id}" selected>Nurse</option>', html=True)
+    assertContains(
+        page, f'<option value="{office.own.vacancy_id}" selected>Nurse</option>', html=True
+    )
     assertContains(page, f"board/?vacancy__id__exact={office.own.vacancy_id}")
     page = office.anna.get(LIST, {"vacancy__id__exact": office.foreign.vacancy_id})
     assertNotContains(page, FOREIGN)
@@ -146,8 +163,14 @@ def test_marking_as_read_and_unread(office, at):
     answer = office.anna.post(LIST, chosen | {"action": "mark_read"})
     assert messages_of(answer) == ["1 marked as read."]
     rows = Application.objects.order_by("pk").values_list("pk", "read_at")
-    assert dict(rows) == {office.own.pk: at, other.pk: at - timedelta(days=1), office.foreign.pk: None}
-    assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
+    assert dict(rows) == {
+        office.own.pk: at,
+        other.pk: at - timedelta(days=1),
+        office.foreign.pk: None,
+    }
+    assert list(AccessLog.objects.values_list("application", "action")) == [
+        (office.own.pk, "change")
+    ]
 
     answer = office.anna.post(LIST, chosen | {"action": "mark_unread"})
     assert set(Application.objects.values_list("read_at", flat=True)) == {None}
@@ -158,10 +181,15 @@ def test_not_even_a_superuser_deletes_applications_or_changes_accesses(office, r
     root = signed_in(recruiter)
     entry = AccessLog.objects.create(application=office.own.pk, action="view")
     log = "/admin/applications/accesslog/"
-    paths = [f"{LIST}{office.own.pk}/delete/", *(f"{log}{each}/" for each in ("add", f"{entry.pk}/delete"))]
+    paths = [
+        f"{LIST}{office.own.pk}/delete/",
+        *(f"{log}{each}/" for each in ("add", f"{entry.pk}/delete")),
+    ]
     for path in (*paths, f"{log}{entry.pk}/change/"):
         assert root.post(path, {"post": "yes"}).status_code == 403, path
-    root.post(LIST, {"action": "delete_selected", "_selected_action": [office.own.pk], "post": "yes"})
+    root.post(
+        LIST, {"action": "delete_selected", "_selected_action": [office.own.pk], "post": "yes"}
+    )
     root.post(f"/admin/applications/stage/{office.new.pk}/delete/", {"post": "yes"})  # in use
     assert Application.objects.count() == Stage.objects.count() == 2
     assert AccessLog.objects.get() == entry
@@ -191,7 +219,9 @@ def test_initial_stages_are_shown_in_the_language_of_the_user(office):
 
 
 def test_view_keeps_filters_without_the_words_of_a_search(office):
-    saved = office.anna.post(f"{LIST}views/add/", {"name": " My  stage ", "query": "q=mia&rating=4&p=2"})
+    saved = office.anna.post(
+        f"{LIST}views/add/", {"name": " My  stage ", "query": "q=mia&rating=4&p=2"}
+    )
 
     assert saved["Location"] == f"{LIST}?rating=4"
     page = office.anna.get(saved["Location"])

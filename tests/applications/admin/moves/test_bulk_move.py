@@ -28,7 +28,11 @@ MOVE, UNDO = f"{LIST}move/", f"{LIST}undo-moves/"
 
 def sent(*applications):
     """Return what a page sends along for `applications`."""
-    return str(ApplicationSelection.of(Application.objects.filter(pk__in=[each.pk for each in applications])))
+    return str(
+        ApplicationSelection.of(
+            Application.objects.filter(pk__in=[each.pk for each in applications])
+        )
+    )
 
 
 @pytest.fixture
@@ -38,7 +42,10 @@ def jan(office):
 
 def test_rejection_asks_first_and_names_everybody(office, jan, at):
     Application.objects.filter(pk=jan.pk).update(withdrawn_at=at)
-    chosen = {"action": f"move_to_{office.rejected.pk}", "_selected_action": [office.own.pk, jan.pk]}
+    chosen = {
+        "action": f"move_to_{office.rejected.pk}",
+        "_selected_action": [office.own.pk, jan.pk],
+    }
 
     page = office.anna.post(LIST + "?read=no", chosen)
 
@@ -68,10 +75,14 @@ def test_confirmed_rejection_moves_those_who_were_named(office, jan, at):
     assert answer["Location"] == f"{LIST}?read=no"
     assert stages_of(office.own) == ["New", "Rejected"]
     assert stages_of(jan) == stages_of(office.foreign) == ["New"]
-    assert list(AccessLog.objects.values_list("application", "action")) == [(office.own.pk, "change")]
+    assert list(AccessLog.objects.values_list("application", "action")) == [
+        (office.own.pk, "change")
+    ]
     assert [each.change_message for each in LogEntry.objects.all()] == ["Moved to Rejected."]
     undo = f"{UNDO}?{urlencode({'at': at.isoformat()})}"
-    assert messages_of(answer) == [f'1 moved to Rejected. <a class="text-link" href="{undo}">Undo</a>']
+    assert messages_of(answer) == [
+        f'1 moved to Rejected. <a class="text-link" href="{undo}">Undo</a>'
+    ]
 
 
 def test_all_pages_are_selected(office, monkeypatch):
@@ -79,15 +90,21 @@ def test_all_pages_are_selected(office, monkeypatch):
     for number in range(3):
         apply(office.own.vacancy, f"Mia {number}", f"mia{number}@example.org", stage=office.new)
     chosen = {
-        "action": f"move_to_{office.rejected.pk}", "_selected_action": [office.own.pk], "select_across": "1",
-    }  # fmt: skip
+        "action": f"move_to_{office.rejected.pk}",
+        "_selected_action": [office.own.pk],
+        "select_across": "1",
+    }
 
     page = office.anna.post(LIST, chosen)
 
     assertContains(page, "4 applications move to “Rejected”")
     assertContains(page, "<b>Mia 2</b>")
     later = apply(office.own.vacancy, "Later", stage=office.new)  # arrives while the user reads
-    data = {"applications": str(page.context["selection"]), "stage": office.rejected.pk, "confirmed": "1"}
+    data = {
+        "applications": str(page.context["selection"]),
+        "stage": office.rejected.pk,
+        "confirmed": "1",
+    }
     office.anna.post(MOVE, data)
     assert Application.objects.with_stage().filter(stage_name="Rejected").count() == 4
     assert stages_of(later) == ["New"]
@@ -205,7 +222,9 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assert LogEntry.objects.filter(change_message="Stage change undone.").count() == 2
 
     again = office.anna.post(url)
-    assert messages_of(again)[-1].startswith("2 were not undone: moved again, or visible to the applicant.")
+    assert messages_of(again)[-1].startswith(
+        "2 were not undone: moved again, or visible to the applicant."
+    )
     assert stages_of(jan) == ["New", "Rejected", "New"]
 
     url = rejected_by(office, office.own)
@@ -237,9 +256,12 @@ def test_query_count_of_a_confirmation_does_not_depend_on_the_rows(office):
 
 
 def queries_of_rows(office, path, data):
-    """Return the number of queries of a POST of `data` to `path` with one and with three applications."""
+    """Return the number of queries of a POST of `data` to `path` with one and with three
+    applications.
+    """
     made = [
-        apply(make_vacancy(brand=office.brand), f"M{n}", f"m{n}@x.org", stage=office.new) for n in range(3)
+        apply(make_vacancy(brand=office.brand), f"M{n}", f"m{n}@x.org", stage=office.new)
+        for n in range(3)
     ]
     counts = []
     for chosen in (made[:1], made):

@@ -32,12 +32,16 @@ def hired(office):
 
 def requests(office, hired):
     """Return, by page, a function that posts a hire with `values`."""
-    template = MailTemplate.objects.get_or_create(name="Welcome", subject_en="Welcome", body_en="Hi.")[0]
+    template = MailTemplate.objects.get_or_create(
+        name="Welcome", subject_en="Welcome", body_en="Hi."
+    )[0]
     bulk = {"applications": sent(office.own), "stage": hired.pk}
     single = change(office.own, stage=hired.pk)
     return {
         "list": lambda **values: office.anna.post(MOVE, bulk | values),
-        "email": lambda **values: office.anna.post(EMAILS, bulk | {"template": template.pk} | values),
+        "email": lambda **values: office.anna.post(
+            EMAILS, bulk | {"template": template.pk} | values
+        ),
         "page": lambda **values: office.anna.post(page(office.own), single | values),
     }
 
@@ -112,6 +116,9 @@ def test_page_for_the_others_asks_for_a_vacancy_of_an_own_brand(office):
     assert office.anna.get(f"{OTHERS}?vacancy=x").status_code == 400
     foreign = office.anna.get(f"{OTHERS}?vacancy={office.foreign.vacancy_id}")
     assert (foreign.status_code, len(foreign.context["selection"])) == (200, 0)
-    assert staff("auditor", "Auditor").get(f"{OTHERS}?vacancy={office.own.vacancy_id}").status_code == 403
+    assert (
+        staff("auditor", "Auditor").get(f"{OTHERS}?vacancy={office.own.vacancy_id}").status_code
+        == 403
+    )
     back = urlsplit(office.anna.get(f"{OTHERS}?vacancy={office.own.vacancy_id}").context["back"])
     assert back.query == f"vacancy__id__exact={office.own.vacancy_id}"

@@ -1,4 +1,6 @@
-"""Reasons of rejections and withdrawals: where recruiters choose and read them, and who never does."""
+"""Reasons of rejections and withdrawals:
+where recruiters choose and read them, and who never does.
+"""
 
 import json
 from types import SimpleNamespace
@@ -40,7 +42,9 @@ def requests(office):
     single = change(office.own, stage=stage, confirmed=stage)
     return {
         "list": lambda **values: office.anna.post(MOVE, bulk | values),
-        "email": lambda **values: office.anna.post(EMAILS, bulk | {"template": template.pk} | values),
+        "email": lambda **values: office.anna.post(
+            EMAILS, bulk | {"template": template.pk} | values
+        ),
         "page": lambda **values: office.anna.post(page(office.own), single | values),
     }
 
@@ -64,12 +68,19 @@ def test_reason_is_asked_for_where_a_move_is_confirmed(office, reason, where):
         assert str(reason) in refused.content.decode()
         assert stages_of(office.own) == ["New"], value
     assert post(reason=reason.pk).status_code == 302
-    assert (stages_of(office.own), office.own.changes.last().reason) == (["New", "Rejected"], reason)
+    assert (stages_of(office.own), office.own.changes.last().reason) == (
+        ["New", "Rejected"],
+        reason,
+    )
 
 
 @pytest.mark.parametrize("where", ["list", "email", "page"])
 def test_reason_may_be_left_out_or_is_not_asked_for(office, reason, where):
-    for answer, chosen, stored in (("may", "", None), ("may", reason.pk, reason), ("never", reason.pk, None)):
+    for answer, chosen, stored in (
+        ("may", "", None),
+        ("may", reason.pk, reason),
+        ("never", reason.pk, None),
+    ):
         StageChange.objects.filter(application=office.own, stage=office.rejected).delete()
         asks(office, answer)
         assert requests(office)[where](reason=chosen).status_code == 302
@@ -81,18 +92,23 @@ def test_stage_that_asks_needs_a_confirmation_on_the_board(office, reason):
     """A card that is dragged sends no answer."""
     withdrawn = office.new
     Stage.objects.filter(pk=withdrawn.pk).update(kind="withdrawn", asks_reason="may")
-    move(type(office.own).objects.all(), Move(stage=office.rejected, author=None, at=timezone.now()))
+    move(
+        type(office.own).objects.all(), Move(stage=office.rejected, author=None, at=timezone.now())
+    )
     data = {"applications": sent(office.own), "stage": withdrawn.pk}
     response = office.anna.post(MOVE, data, headers={"accept": "application/json"})
     assert (response.status_code, "Personal reasons" in response.content.decode()) == (200, True)
     assert stages_of(office.own)[-1] == "Rejected"
     columns = {
-        each.stage: each.needs_confirmation for each in office.anna.get(f"{LIST}board/").context["columns"]
+        each.stage: each.needs_confirmation
+        for each in office.anna.get(f"{LIST}board/").context["columns"]
     }
     assert columns == {office.new: True, office.rejected: True}
 
 
-def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(office, reason, settings):
+def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(
+    office, reason, settings
+):
     user = make_user("mia")
     type(office.own).objects.filter(pk=office.own.pk).update(user=user)
     rows = type(office.own).objects.filter(pk=office.own.pk)
@@ -101,25 +117,35 @@ def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(of
     move(rows, Move(stage=office.rejected, author=None, at=at, reason=reason))
 
     assert f"<span>{reason}</span>" in office.anna.get(page(office.own)).content.decode()
-    lists = [office.anna.get(f"{LIST}?reason={pk}").context["cl"].result_count for pk in (reason.pk, 1)]
+    lists = [
+        office.anna.get(f"{LIST}?reason={pk}").context["cl"].result_count for pk in (reason.pk, 1)
+    ]
     assert lists == [1, 0]
     headings, row = csv_rows(exported(staff("boss", "Administrator"), office.own))
     assert dict(zip(headings, row, strict=True))["Reason"] == str(reason)
     days = SimpleNamespace(first=at.date(), last=at.date())
-    for user_of_report, rows_of_report in ((colleague("an", "Recruiter", office.brand), [[str(reason), 1]]),
-                                           (colleague("bo", "Recruiter", office.other), [])):  # fmt: skip
+    for user_of_report, rows_of_report in (
+        (colleague("an", "Recruiter", office.brand), [[str(reason), 1]]),
+        (colleague("bo", "Recruiter", office.other), []),
+    ):
         scope = SimpleNamespace(user=user_of_report, brand=None, days=days)
         assert reasons(scope).rows == rows_of_report
 
     full, own = (
-        json.dumps(export(user=user, now=at, is_own=is_own), default=str) for is_own in (False, True)
+        json.dumps(export(user=user, now=at, is_own=is_own), default=str)
+        for is_own in (False, True)
     )
     assert (WORD in full, WORD in own) == (True, False)
     office.anna.force_login(user)
-    shown = [office.anna.get(f"/account/applications/{office.own.pk}"), office.anna.get("/account/export")]
+    shown = [
+        office.anna.get(f"/account/applications/{office.own.pk}"),
+        office.anna.get("/account/export"),
+    ]
     headers = bearer(make_token(user))
     shown.append(office.anna.get("/v1/user/applications", headers=headers))
-    assert [(each.status_code, WORD in each.content.decode()) for each in shown] == [(200, False)] * 3
+    assert [(each.status_code, WORD in each.content.decode()) for each in shown] == [
+        (200, False)
+    ] * 3
 
 
 def test_undo_brings_the_reason_of_the_earlier_stage_back(office, reason):
@@ -133,7 +159,9 @@ def test_undo_brings_the_reason_of_the_earlier_stage_back(office, reason):
 
 def test_administrators_edit_reasons_and_what_stages_ask(office, reason):
     boss = staff("boss", "Administrator")
-    names = [name for name, kind in Reason.objects.values_list("name", "kind") if kind == "withdrawn"]
+    names = [
+        name for name, kind in Reason.objects.values_list("name", "kind") if kind == "withdrawn"
+    ]
     assert (Reason.objects.count(), len(names)) == (12, 3)  # with that of this test
     stage = {
         "name": "Closed",

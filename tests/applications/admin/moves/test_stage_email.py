@@ -24,9 +24,12 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 @pytest.fixture
 def template(office):
     made = MailTemplate.objects.create(
-        name="Sorry", subject_en="Sorry, {name}", body_en="About {vacancy}.\n{link}",
-        subject_nl="Helaas, {name}", body_nl="Over {vacancy}.",
-    )  # fmt: skip
+        name="Sorry",
+        subject_en="Sorry, {name}",
+        body_en="About {vacancy}.\n{link}",
+        subject_nl="Helaas, {name}",
+        body_nl="Over {vacancy}.",
+    )
     Stage.objects.filter(pk=office.rejected.pk).update(email=made)
     return made
 
@@ -50,10 +53,17 @@ def deliver(at):
 
 
 def test_email_is_sent_after_the_hours_but_not_before_the_status_shows(office, template, at):
-    for embargo, hours, delay in ((0, 0, 0 * HOUR), (0, 1, HOUR), (2, 1, 2 * DAY), (2, 72, 3 * DAY)):
+    for embargo, hours, delay in (
+        (0, 0, 0 * HOUR),
+        (0, 1, HOUR),
+        (2, 1, 2 * DAY),
+        (2, 72, 3 * DAY),
+    ):
         Message.objects.all().delete()
         office.own.changes.filter(stage=office.rejected).delete()
-        Stage.objects.filter(pk=office.rejected.pk).update(embargo_days=embargo, email_after_hours=hours)
+        Stage.objects.filter(pk=office.rejected.pk).update(
+            embargo_days=embargo, email_after_hours=hours
+        )
         reject(office.own, sends_email=True)
         message = Message.objects.get()
         assert (message.next_at, message.queued_at) == (at + delay, at + delay), (embargo, hours)
@@ -98,7 +108,8 @@ def test_nobody_gets_it_twice_or_about_a_stage_that_was_left(office, template, a
 
     leave()
     reject(office.own, sends_email=True)
-    Message.objects.update(attempts=1, next_at=at - HOUR)  # due, but the mail server refused it for now
+    # Due, but the mail server refused it for now.
+    Message.objects.update(attempts=1, next_at=at - HOUR)
     leave()
     assert queued() == []
     reject(office.own, sends_email=True)
@@ -176,7 +187,9 @@ def test_move_on_the_board_sends_nothing_without_a_confirmation(office, template
 def test_waiting_email_can_be_cancelled_on_the_page(office, template):
     reject(office.own, sends_email=True)
     assert "Is sent on 4 Mar 2026, 09:30." in office.anna.get(page(office.own)).content.decode()
-    response = office.anna.post(page(office.own, "cancel-email"), {"email": Message.objects.get().pk})
+    response = office.anna.post(
+        page(office.own, "cancel-email"), {"email": Message.objects.get().pk}
+    )
     assert messages_of(response) == ["The email was cancelled."]
     assert queued() == []
 
@@ -184,10 +197,16 @@ def test_waiting_email_can_be_cancelled_on_the_page(office, template):
 def test_stage_refuses_invalid_hours_and_protects_its_template(office, template):
     boss = staff("boss", "Administrator")
     data = {
-        "name": "Closed", "status": office.rejected.status_id, "embargo_days": 0, "position": 9,
-        "kind": "open", "asks_reason": "never", "email": template.pk, "email_after_hours": 721,
+        "name": "Closed",
+        "status": office.rejected.status_id,
+        "embargo_days": 0,
+        "position": 9,
+        "kind": "open",
+        "asks_reason": "never",
+        "email": template.pk,
+        "email_after_hours": 721,
         "remind_days": 0,
-    }  # fmt: skip
+    }
     refused = boss.post("/admin/applications/stage/add/", data)
     assert list(refused.context["adminform"].form.errors) == ["email_after_hours"]
     boss.post("/admin/applications/stage/add/", data | {"email_after_hours": 720})

@@ -8,7 +8,15 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from applications.mail.stale import StaleEmails, queue_stale
-from applications.models import AccessLog, Application, ApplicationTag, EmailOptOut, Message, Stage, Tag
+from applications.models import (
+    AccessLog,
+    Application,
+    ApplicationTag,
+    EmailOptOut,
+    Message,
+    Stage,
+    Tag,
+)
 from applications.operations import Move, create_application, move
 from applications.operations.assigning import add_tag, readers_of_all, remove_tag
 from applications.operations.backfill import BATCH, PhoneDigits
@@ -82,9 +90,10 @@ def test_filters_show_own_applications_and_those_of_nobody(office):
     assert shown(office.anna, "owner=me") == [mine.pk]
     assert shown(office.anna, "owner=nobody") == sorted([office.own.pk, lost.pk])
     assert shown(office.anna, "owner=wrong") == sorted([office.own.pk, mine.pk, lost.pk])
-    assert "left may not see this application any more" in office.anna.get(
-        f"{page_of(lost)}change/"
-    ).content.decode()  # fmt: skip
+    assert (
+        "left may not see this application any more"
+        in office.anna.get(f"{page_of(lost)}change/").content.decode()
+    )
 
 
 # --- tags ---
@@ -98,7 +107,10 @@ def test_tag_is_added_and_removed_on_the_page(office):
         (office.brand, "Night shift", "night shift")
     ]
     assert ApplicationTag.objects.get().application == office.own
-    assert "Remove the tag Night shift" in office.anna.get(f"{page_of(office.own)}change/").content.decode()
+    assert (
+        "Remove the tag Night shift"
+        in office.anna.get(f"{page_of(office.own)}change/").content.decode()
+    )
     for wrong in ({"name": "x" * 41, "step": "add"}, {"name": " ", "step": "add"}, {"name": "x"}):
         assert office.anna.post(tag, wrong, follow=True).context["messages"]
     assert Tag.objects.count() == 1
@@ -111,7 +123,15 @@ def test_selection_is_tagged_and_filtered_by_brand(office):
     add_tag(applications=[office.foreign.pk], name=f"{FOREIGN} tag")
     add_tag(applications=[office.foreign.pk], name="urgent")
     assert "form" in act(office.anna, "tag_selected", office.own.pk).context
-    act(office.anna, "tag_selected", office.own.pk, office.foreign.pk, confirmed=1, name="Urgent", step="add")
+    act(
+        office.anna,
+        "tag_selected",
+        office.own.pk,
+        office.foreign.pk,
+        confirmed=1,
+        name="Urgent",
+        step="add",
+    )
     assert Tag.objects.filter(folded="urgent").count() == 2
     assert shown(office.anna, "tag=urgent") == [office.own.pk]
     assert FOREIGN not in office.anna.get(LIST).content.decode()
@@ -133,23 +153,38 @@ def test_only_whoever_may_change_applications_assigns_and_tags(office):
 
 @pytest.mark.parametrize(
     ("phone", "digits"),
-    [("+32 (0)470/12.34.56", "470123456"), ("0470 12 34 56", "470123456"), ("12 34 56 7", ""), ("", ""),
-     ("12345678", "12345678"), ("٠١٢٣٤٥٦٧٨", "")],
-)  # fmt: skip
+    [
+        ("+32 (0)470/12.34.56", "470123456"),
+        ("0470 12 34 56", "470123456"),
+        ("12 34 56 7", ""),
+        ("", ""),
+        ("12345678", "12345678"),
+        ("٠١٢٣٤٥٦٧٨", ""),
+    ],
+)
 def test_telephone_numbers_are_compared_by_their_last_digits(phone, digits):
     assert phone_digits(phone) == digits
 
 
 def test_page_shows_who_is_likely_the_same_person(office, at):
     other = create_application(
-        user=None, vacancy=make_vacancy(title="Cook", brand=office.brand), at=at, given_name="M",
-        phone="+32 470 12 34 56", email="m@example.org", email_folded="m@example.org",
-    )  # fmt: skip
+        user=None,
+        vacancy=make_vacancy(title="Cook", brand=office.brand),
+        at=at,
+        given_name="M",
+        phone="+32 470 12 34 56",
+        email="m@example.org",
+        email_folded="m@example.org",
+    )
     again = create_application(
         user=None, vacancy=office.own.vacancy, at=at, given_name="Mia", phone="0470/123456"
     )
-    same_address = apply(office.own.vacancy, stage=office.new, phone="0470123456", phone_digits="470123456")
-    foreign = create_application(user=None, vacancy=office.foreign.vacancy, at=at, phone="0470123456")
+    same_address = apply(
+        office.own.vacancy, stage=office.new, phone="0470123456", phone_digits="470123456"
+    )
+    foreign = create_application(
+        user=None, vacancy=office.foreign.vacancy, at=at, phone="0470123456"
+    )
     for each in (other, again):
         make_file(make_submission(each, {"cv": "x"}), sha256="a" * 64)
     Application.objects.filter(pk=again.pk).update(email_folded="mia@example.org")
@@ -163,7 +198,9 @@ def test_page_shows_who_is_likely_the_same_person(office, at):
     assert foreign.pk not in {each.application.pk for each in page.context["likely"]}
 
 
-def test_telephone_numbers_of_earlier_releases_are_computed_in_batches(office, django_assert_num_queries):
+def test_telephone_numbers_of_earlier_releases_are_computed_in_batches(
+    office, django_assert_num_queries
+):
     Application.objects.filter(pk=office.own.pk).update(phone="0470 12 34 56", phone_digits=None)
     many = [Application(vacancy=office.own.vacancy, phone="12345678") for _n in range(BATCH)]
     Application.objects.bulk_create(many)
@@ -235,4 +272,6 @@ def test_email_is_sent_on_mondays_once(office, at, time_machine):
         outcomes.append(job.run(item))
     assert "stale queued" in outcomes
     assert {each.recipient.username for each in Message.objects.filter(kind="stale")} == {"anna"}
-    assert StaleEmails().next_due(monday) is None or "anna" not in str(StaleEmails().recipients(monday))
+    assert StaleEmails().next_due(monday) is None or "anna" not in str(
+        StaleEmails().recipients(monday)
+    )

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def opened(office):
     """An open application with a submission and a file."""
-    Application.objects.filter(pk=office.own.pk).update(is_spontaneous=True, phone="123", verified_at=None)
+    Application.objects.filter(pk=office.own.pk).update(
+        is_spontaneous=True, phone="123", verified_at=None
+    )
     submission = make_submission(office.own, {"first_name": "Mia"}, source="fair")
     make_file(submission, "Mia.pdf", b"%PDF-1.7 zyx", scan_state="clean")
     office.own.refresh_from_db()
@@ -60,13 +62,25 @@ def test_considering_copies_what_was_sent(office, opened, cook):
     names = ("given_name", "email", "email_folded", "phone", "language", "user", "verified_at")
     assert [getattr(copy, name) for name in names] == [getattr(opened, name) for name in names]
     assert (copy.created_at, copy.read_at, copy.is_spontaneous, copy.is_repeated) == (
-        timezone.now(), timezone.now(), False, False,
-    )  # fmt: skip
+        timezone.now(),
+        timezone.now(),
+        False,
+        False,
+    )
     assert copy.reference not in ("", None, opened.reference)
     assert [change.stage for change in copy.changes.all()] == [office.new]
-    submitted = ("values", "snapshot", "consent_text", "consent_version", "consented_at", "fingerprint")
+    submitted = (
+        "values",
+        "snapshot",
+        "consent_text",
+        "consent_version",
+        "consented_at",
+        "fingerprint",
+    )
     source = opened.submission
-    assert [getattr(copy.submission, n) for n in submitted] == [getattr(source, n) for n in submitted]
+    assert [getattr(copy.submission, n) for n in submitted] == [
+        getattr(source, n) for n in submitted
+    ]
     assert (source.source, copy.submission.source) == ("fair", "open")
     first, second = SubmissionFile.objects.order_by("pk")
     same = ("field", "original_name", "size", "sha256", "kind", "scan_state")
@@ -75,7 +89,9 @@ def test_considering_copies_what_was_sent(office, opened, cook):
     assert not Message.objects.exists()
     logged = AccessLog.objects.filter(action="change").values_list("application", flat=True)
     assert set(logged) == {opened.pk, copy.pk}
-    assert set(LogEntry.objects.values_list("change_message", flat=True)) == {"Considered for “Cook”."}
+    assert set(LogEntry.objects.values_list("change_message", flat=True)) == {
+        "Considered for “Cook”."
+    }
 
     with private_files.open_file(second.path) as content:
         assert content.read() == b"%PDF-1.7 zyx"
@@ -90,11 +106,16 @@ def test_same_person_is_not_considered_twice(office, opened, cook):
     assert response.status_code == 422
     assert f'href="{page(there)}"' in response.content.decode()
     user = make_user("mia")
-    Application.objects.filter(pk__in=[opened.pk, there.pk]).update(user=user, email="", email_folded="")
+    Application.objects.filter(pk__in=[opened.pk, there.pk]).update(
+        user=user, email="", email_folded=""
+    )
     opened.refresh_from_db()
     with pytest.raises(AlreadyThereError):
         consider(application=opened, vacancy=cook, author=user, at=timezone.now())
-    assert (Application.objects.filter(vacancy=cook).count(), SubmissionFile.objects.count()) == (1, 1)
+    assert (Application.objects.filter(vacancy=cook).count(), SubmissionFile.objects.count()) == (
+        1,
+        1,
+    )
     assert len(list(private_files.stored())) == 1  # the file of a refused copy is deleted
 
 
@@ -113,9 +134,20 @@ def test_vacancies_of_the_brand_are_offered_and_no_others(office, opened, cook):
     assert list(offered.context["vacancies"]) == [cook]
     assert list(office.anna.get(page(opened, "consider"), {"q": "zyx"}).context["vacancies"]) == []
     assert office.anna.get(page(opened, "consider"), {"q": "a " * 500}).status_code == 200
-    for pk in (archived.pk, other_pool.pk, office.foreign.vacancy_id, opened.vacancy_id, "x", "", "9" * 30):
+    for pk in (
+        archived.pk,
+        other_pool.pk,
+        office.foreign.vacancy_id,
+        opened.vacancy_id,
+        "x",
+        "",
+        "9" * 30,
+    ):
         response = office.anna.post(page(opened, "consider"), {"vacancy": pk})
-        assert (response.status_code, list(response.context["form"].errors)) == (422, ["vacancy"]), pk
+        assert (response.status_code, list(response.context["form"].errors)) == (
+            422,
+            ["vacancy"],
+        ), pk
     assert Application.objects.count() == 2
     assert staff("auditor", "Auditor").get(page(opened, "consider")).status_code == 403
     Application.objects.filter(pk=office.foreign.pk).update(is_spontaneous=True)

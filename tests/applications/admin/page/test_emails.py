@@ -21,7 +21,11 @@ WRITTEN = {"subject": "Talk about {vacancy}", "body": "Dear {given_name},\r\nsee
 @pytest.fixture
 def template(db):
     return MailTemplate.objects.create(
-        name="Talk", subject_nl="Gesprek", body_nl="Dag {given_name}", subject_en="Talk", body_en="Hello"
+        name="Talk",
+        subject_nl="Gesprek",
+        body_nl="Dag {given_name}",
+        subject_en="Talk",
+        body_en="Hello",
     )
 
 
@@ -30,14 +34,20 @@ def write(office, step, **values):
 
 
 def test_template_is_filled_in_in_the_language_of_the_applicant(office, template):
-    for language, subject, other in (("nl", "Gesprek", False), ("en", "Talk", False), ("fr", "Talk", True)):
+    for language, subject, other in (
+        ("nl", "Gesprek", False),
+        ("en", "Talk", False),
+        ("fr", "Talk", True),
+    ):
         Application.objects.filter(pk=office.own.pk).update(language=language)
         response = office.anna.get(page(office.own, "email"), {"template": template.pk})
         assert response.context["form"]["subject"].value() == subject
         assert ("This is its text in English." in response.content.decode()) == other
     for data in ({}, *({"template": sent} for sent in ("x", "0", "9" * 30, ""))):
         response = office.anna.get(page(office.own, "email"), data)
-        assert (response.status_code, response.context["form"]["subject"].value()) == (200, ""), data
+        assert (response.status_code, response.context["form"]["subject"].value()) == (200, ""), (
+            data
+        )
 
 
 def test_preview_shows_the_email_and_queues_nothing(office):
@@ -47,7 +57,10 @@ def test_preview_shows_the_email_and_queues_nothing(office):
     assert preview.body == "Dear Mia,\nsee http://testserver/account/receipt/personal-link"
     assertContains(response, "Dear {given_name},")  # kept, to edit it
     response = write(office, "edit")
-    assert (response.context["form"]["body"].value(), response.context["preview"]) == (WRITTEN["body"], None)
+    assert (response.context["form"]["body"].value(), response.context["preview"]) == (
+        WRITTEN["body"],
+        None,
+    )
     assert not Message.objects.exists()
 
 
@@ -57,11 +70,16 @@ def test_sent_email_is_queued_once(office, at, time_machine):
     assert write(office, "send")["Location"] == f"{page(office.own)}#emails"
     message = Message.objects.get()
     assert (message.kind, message.state, message.to, message.language, message.author.username) == (
-        "template", "queued", "mia@example.org", "nl", "anna",
-    )  # fmt: skip
+        "template",
+        "queued",
+        "mia@example.org",
+        "nl",
+        "anna",
+    )
     assert (message.subject, message.queued_at) == ("Talk about Nurse", at)
     assert mail.outbox == []
-    assertContains(office.anna.get(page(office.own)), "/account/receipt/personal-link")  # without its secret
+    # Without its secret.
+    assertContains(office.anna.get(page(office.own)), "/account/receipt/personal-link")
 
     assert messages_of(write(office, "send"))[-1] == "This email is queued already."
     write(office, "send", subject="Hello\r\nBcc: x@example.org")
@@ -72,11 +90,16 @@ def test_sent_email_is_queued_once(office, at, time_machine):
 
 
 def test_invalid_email_is_shown_again(office):
-    invalid = {"subject": ("", "x" * 201, "{x}"), "body": (" ", "x" * 10_001, "{surname} {link}", "a\0b")}
+    invalid = {
+        "subject": ("", "x" * 201, "{x}"),
+        "body": (" ", "x" * 10_001, "{surname} {link}", "a\0b"),
+    }
     steps = ("preview", "send")
 
     wrong = []
-    for number, (field, value) in enumerate((name, each) for name in invalid for each in invalid[name]):
+    for number, (field, value) in enumerate(
+        (name, each) for name in invalid for each in invalid[name]
+    ):
         response = write(office, steps[number % 2], **{field: value})
         found = response.status_code, response.context and set(response.context["form"].errors)
         if found != (422, {field}):
@@ -96,7 +119,12 @@ def test_applicant_without_an_address_gets_no_email(office):
 def test_page_lists_emails_to_the_applicant_with_their_state(office, at):
     common = {"application": office.own, "to": "mia@example.org", "language": "en", "body": "Text."}
     Message.objects.create(
-        **common, kind="receipt", subject="Received", state="failed", error="Mailbox full.", queued_at=at
+        **common,
+        kind="receipt",
+        subject="Received",
+        state="failed",
+        error="Mailbox full.",
+        queued_at=at,
     )
     Message.objects.create(**common, kind="template", subject="Talk", state="sent", finished_at=at)
     anna = User.objects.get(username="anna")
@@ -113,7 +141,9 @@ def test_page_lists_emails_to_the_applicant_with_their_state(office, at):
 def test_users_without_permission_see_and_write_no_emails(office):
     write(office, "send")
     group = User.objects.get(username="anna").groups.get()
-    group.permissions.remove(*group.permissions.filter(codename__in=("view_message", "add_message")))
+    group.permissions.remove(
+        *group.permissions.filter(codename__in=("view_message", "add_message"))
+    )
 
     assertNotContains(office.anna.get(page(office.own)), "Talk about Nurse")
     assert write(office, "send").status_code == 403
@@ -121,7 +151,10 @@ def test_users_without_permission_see_and_write_no_emails(office):
 
 
 def test_email_about_a_status_waits_until_the_applicant_sees_it(office, at):
-    move(Application.objects.filter(pk=office.own.pk), Move(stage=office.rejected, author=None, at=at))
+    move(
+        Application.objects.filter(pk=office.own.pk),
+        Move(stage=office.rejected, author=None, at=at),
+    )
     assertContains(office.anna.get(page(office.own, "email")), "on 4 Mar 2026, 09:30")
     due = {}
     for chosen in ({}, {"with_status": "on"}):

@@ -54,7 +54,9 @@ def test_address_of_an_account_is_erased_only_if_it_is_proven(office, admin, at)
     assertContains(asked, "The account mia is deleted.")
     assertContains(asked, "2 applications from mia@example.org belong to no account and are kept")
     Application.objects.filter(pk=mine.pk).update(verified_at=at)
-    assertContains(admin.get(page(mine, "erase")), "All of this account, and all from mia@example.org.")
+    assertContains(
+        admin.get(page(mine, "erase")), "All of this account, and all from mia@example.org."
+    )
     Application.objects.filter(pk=mine.pk).update(verified_at=None)
 
     erase(admin, mine)
@@ -68,7 +70,9 @@ def test_erasure_that_is_impossible_deletes_nothing(office, admin, settings, tmp
     everything = left()
     assertContains(erase(admin, mine), "This is a staff account.", status_code=422)
     settings.ERASURE_LOG = tmp_path / "missing" / "erased"
-    assertContains(erase(admin, office.own), "The log of erasures cannot be written.", status_code=422)
+    assertContains(
+        erase(admin, office.own), "The log of erasures cannot be written.", status_code=422
+    )
     assert left() == everything
     assert not AccessLog.objects.filter(action="erase").exists()
     Application.objects.filter(pk=office.own.pk).update(email="", email_folded="")

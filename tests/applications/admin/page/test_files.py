@@ -1,5 +1,6 @@
-"""Applicants' files: who may open them, what is logged, headers that keep browsers from executing them, what
-the page of an application shows of them, and ZIP files."""
+"""Applicants' files: who may open them, what is logged, headers that keep browsers from executing
+them, what the page of an application shows of them, and ZIP files.
+"""
 
 import re
 from io import BytesIO
@@ -57,10 +58,18 @@ def test_file_is_a_sandboxed_attachment(file, django_assert_max_num_queries) -> 
     with django_assert_max_num_queries(6):  # session, user, permissions (2), file, access log
         response = client.get(address(file))
     assert response.content == CONTENT
-    assert {name: response[name] for name in (
-        "Cache-Control", "Content-Disposition", "Content-Length", "Content-Security-Policy", "Content-Type",
-        "Cross-Origin-Resource-Policy", "X-Content-Type-Options",
-    )} == {
+    assert {
+        name: response[name]
+        for name in (
+            "Cache-Control",
+            "Content-Disposition",
+            "Content-Length",
+            "Content-Security-Policy",
+            "Content-Type",
+            "Cross-Origin-Resource-Policy",
+            "X-Content-Type-Options",
+        )
+    } == {
         "Cache-Control": "private, no-store, max-age=0, no-cache, must-revalidate",
         "Content-Disposition": "attachment; filename*=utf-8''J%C3%BCrgen%27s%20cv.pdf",
         "Content-Length": str(len(CONTENT)),
@@ -68,7 +77,7 @@ def test_file_is_a_sandboxed_attachment(file, django_assert_max_num_queries) -> 
         "Content-Type": "application/pdf",
         "Cross-Origin-Resource-Policy": "same-origin",
         "X-Content-Type-Options": "nosniff",
-    }  # fmt: skip
+    }
     assert accesses() == [("anna", file.submission.application_id, "file")]
 
 
@@ -77,11 +86,12 @@ def test_hostile_names_stay_inside_the_header(file) -> None:
         ("run.html", "txt"): ('attachment; filename="run.html.txt"', "text/plain; charset=utf-8"),
         ("a\r\nX-Evil: 1.png", "png"): ('attachment; filename="a__X-Evil_ 1.png"', "image/png"),
         ('a"; filename="b.exe', "pdf"): (
-            'attachment; filename="a_; filename=_b.exe.pdf"', "application/pdf",
+            'attachment; filename="a_; filename=_b.exe.pdf"',
+            "application/pdf",
         ),
         ("../../../a.jpeg", "jpg"): ('attachment; filename="a.jpeg"', "image/jpeg"),
         ("x", "unknown"): ('attachment; filename="x.unknown"', "application/octet-stream"),
-    }  # fmt: skip
+    }
     client, found = staff("view_application"), {}
     for name, kind in expected:
         response = client.get(address(make_file(file.submission, name, CONTENT, kind=kind)))
@@ -153,11 +163,18 @@ def test_frame_for_pdfs_has_no_origin_and_no_data(file) -> None:
     response = client.get("/admin/applications/application/viewer/")
     static = "http://testserver/static/"
     assert response["Content-Security-Policy"].split("; ") == [
-        "sandbox allow-scripts", "default-src 'none'", "base-uri 'none'", "form-action 'none'",
-        "frame-ancestors 'self'", f"script-src {static} 'wasm-unsafe-eval'", "worker-src blob:",
-        f"connect-src {static}", f"style-src {static}", f"font-src {static} blob: data:",
+        "sandbox allow-scripts",
+        "default-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+        f"script-src {static} 'wasm-unsafe-eval'",
+        "worker-src blob:",
+        f"connect-src {static}",
+        f"style-src {static}",
+        f"font-src {static} blob: data:",
         "img-src blob: data:",
-    ]  # fmt: skip
+    ]
     assert response["X-Frame-Options"] == "SAMEORIGIN"
     assert not response.context["request"].GET
     assert "anna" not in response.content.decode()
@@ -207,8 +224,12 @@ def test_zip_has_a_folder_for_each_application(file) -> None:
             f"{other}/CV.pdf": b"of Bo",
             "MISSING.txt": f"{folder}/gone.pdf\r\n".encode(),
         }
-        assert {each.flag_bits & 0x08 for each in packed.infolist()} == {0}  # sizes are before the content
-    assert (response["Content-Type"], response["Content-Encoding"]) == ("application/zip", "identity")
+        # Sizes are before the content.
+        assert {each.flag_bits & 0x08 for each in packed.infolist()} == {0}
+    assert (response["Content-Type"], response["Content-Encoding"]) == (
+        "application/zip",
+        "identity",
+    )
     assert accesses() == [("anna", first.pk, "file")] * 5 + [("anna", second.pk, "file")]
 
 

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def colleagues(office):
-    """Piet of the same brand, an editor of every brand, and people who may not see the application."""
+    """Piet of the same brand, an editor of every brand, and people who may
+    not see the application.
+    """
     staff("piet", brands=[office.brand])
     staff("Editor", "Editor")
     staff("els", brands=[office.other])
@@ -42,7 +44,10 @@ def test_mentioned_colleagues_who_may_see_the_application_get_an_email(office, c
 
     response = office.anna.post(page(office.own, "note"), {"text": text})
 
-    assert sorted(user.username for user in Note.objects.get().mentioned.all()) == ["Editor", "piet"]
+    assert sorted(user.username for user in Note.objects.get().mentioned.all()) == [
+        "Editor",
+        "piet",
+    ]
     assert list(Message.objects.order_by("to").values_list("kind", "to", "state")) == [
         ("mention", "Editor@example.org", "queued"),
         ("mention", "piet@example.org", "queued"),
@@ -52,7 +57,8 @@ def test_mentioned_colleagues_who_may_see_the_application_get_an_email(office, c
     added, not_sent = messages_of(response)
     assert added == "The note was added. Mentioned by email: Editor, piet."
     assert not_sent == (
-        "No email was sent to @els, @filters, @applicant, @gone, @nobody: no such colleague may view this "
+        "No email was sent to @els, @filters, @applicant, @gone, @nobody: no such colleague may "
+        "view this "
         "application."
     )
 
@@ -64,7 +70,14 @@ def test_mentions_match_user_names_of_any_form():
 
     found, unknown = mentions(text, users)
 
-    assert [user.username for user in found] == ["anna.p", "ann", "j+x-y_z", "mia@example.org", "Zoë", "dot."]
+    assert [user.username for user in found] == [
+        "anna.p",
+        "ann",
+        "j+x-y_z",
+        "mia@example.org",
+        "Zoë",
+        "dot.",
+    ]
     assert unknown == ["@ann", "-"]
 
 

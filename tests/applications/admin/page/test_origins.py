@@ -1,4 +1,6 @@
-"""Applications that colleagues added: consent, notice, deletion without them, and corrected contact data."""
+"""Applications that colleagues added:
+consent, notice, deletion without them, and corrected contact data.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -27,12 +29,19 @@ DAY = timedelta(days=1)
 
 def asked(office: Any, **values: Any) -> Application:
     """Return a new application whose applicant is asked for the consent."""
-    assert office.anna.post(ADD, sent(office, basis="consent", language="en") | values).status_code == 302
+    assert (
+        office.anna.post(ADD, sent(office, basis="consent", language="en") | values).status_code
+        == 302
+    )
     return added()
 
 
 def kinds(application: Application) -> list[str]:
-    return list(Message.objects.filter(application=application).order_by("pk").values_list("kind", flat=True))
+    return list(
+        Message.objects.filter(application=application)
+        .order_by("pk")
+        .values_list("kind", flat=True)
+    )
 
 
 def purge(at: Any) -> int:
@@ -52,9 +61,10 @@ def test_consent_is_asked_by_email_only(office):
     assert request.text in text
     assert request.due_on == timezone.localdate() + 30 * DAY
     assert new.origin.informed_at == timezone.now()
-    assert "The applicant has not answered yet." in office.anna.get(
-        f"/admin/applications/application/{new.pk}/change/"
-    ).content.decode()  # fmt: skip
+    assert (
+        "The applicant has not answered yet."
+        in office.anna.get(f"/admin/applications/application/{new.pk}/change/").content.decode()
+    )
 
 
 def test_yes_is_stored_and_a_get_changes_nothing(office, at):
@@ -68,7 +78,10 @@ def test_yes_is_stored_and_a_get_changes_nothing(office, at):
     assert ConsentRequest.objects.get().answer == ""
 
     Client().post(f"{path}/consent", {"answer": "yes"})
-    assert (ConsentRequest.objects.get().answer, ConsentRequest.objects.get().answered_at) == ("yes", at)
+    assert (ConsentRequest.objects.get().answer, ConsentRequest.objects.get().answered_at) == (
+        "yes",
+        at,
+    )
     assert "Yes, I agree" not in Client().get(path).content.decode()
     assert purge(at + 40 * DAY) == 0
     assert Client().post(f"{path}/consent", {"answer": "no"}).status_code == 302
@@ -148,7 +161,9 @@ def test_nightly_command_deletes_it_without_a_period_of_the_site(office, capsys,
 
 def test_applicant_who_did_not_apply_and_was_not_told_is_deleted(office, at):
     for name, values in {"told": {"is_informed": "on"}, "late": {}}.items():
-        office.anna.post(ADD, sent(office, channel="agency", email="", phone="", family_name=name) | values)
+        office.anna.post(
+            ADD, sent(office, channel="agency", email="", phone="", family_name=name) | values
+        )
     late, told = Application.objects.order_by("-pk")[:2]
     assert (late.origin.informed_at, told.origin.informed_at) == (None, at)
     office.anna.post(ADD, sent(office, channel="phone", email="", phone="", family_name="asked"))
@@ -182,9 +197,12 @@ def test_start_page_warns_a_week_before_and_the_page_records_the_notice(office, 
 
 def contact(**values: str) -> dict[str, str]:
     return {
-        "given_name": "Zoë", "family_name": "Peeters", "email": "Zoe@Example.org", "language": "nl",
+        "given_name": "Zoë",
+        "family_name": "Peeters",
+        "email": "Zoe@Example.org",
+        "language": "nl",
         "phone": "+32 470 12 34 56",
-    } | values  # fmt: skip
+    } | values
 
 
 def test_corrected_address_gets_the_notice_and_a_new_link(office, at):
@@ -225,7 +243,9 @@ def test_confirmed_and_own_contact_data_are_not_corrected(office):
         assert "contact/" not in office.anna.get(f"{page}change/").content.decode()
         office.anna.post(f"{page}contact/", contact(email="other@example.org"))
         with pytest.raises(ConfirmedError):
-            correct_contact(application=application, contact=contact(), language="nl", at=timezone.now())
+            correct_contact(
+                application=application, contact=contact(), language="nl", at=timezone.now()
+            )
     assert added().email == "Zoe@Example.org"
 
 

@@ -10,7 +10,13 @@ from applications.models import AccessLog, Application, Stage, Status, Submissio
 from applications.operations import Move, move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.applicants import stages_of
-from tests.applications.makers import make_application, make_file, make_stage, make_step, make_submission
+from tests.applications.makers import (
+    make_application,
+    make_file,
+    make_stage,
+    make_step,
+    make_submission,
+)
 from tests.factories import make_vacancy
 from tests.messages import messages_of
 
@@ -35,10 +41,20 @@ def change(application, **values):
 
 
 def test_page_shows_answers_files_contact_and_consent(office):
-    values = {"first_name": "Mia", "experience": "yes", "where": "Here.", "cv": "x.pdf", "extra": "kept"}
-    submission = make_submission(office.own, values, consent_text="I do agree.", source="newsletter")
+    values = {
+        "first_name": "Mia",
+        "experience": "yes",
+        "where": "Here.",
+        "cv": "x.pdf",
+        "extra": "kept",
+    }
+    submission = make_submission(
+        office.own, values, consent_text="I do agree.", source="newsletter"
+    )
     file = make_file(submission, "Mia's <CV>.pdf")
-    Application.objects.filter(pk=office.own.pk).update(phone="+32 (470) 12 34", verified_at=timezone.now())
+    Application.objects.filter(pk=office.own.pk).update(
+        phone="+32 (470) 12 34", verified_at=timezone.now()
+    )
 
     response = office.anna.get(page(office.own))
 
@@ -46,28 +62,45 @@ def test_page_shows_answers_files_contact_and_consent(office):
         '<a class="text-link" href="mailto:mia@example.org">mia@example.org</a>',
         '<a class="text-link" href="tel:+324701234">+32 (470) 12 34</a>',
         "Confirmed by the applicant on 2 Mar 2026, 09:30",
-        "7K3QX9WD", "newsletter", "Personal data", "Yes, I have", "Here.", "Other values", "kept",
-        f'<a class="text-link" href="{LIST}files/{file.pk}/" download>Mia&#x27;s &lt;CV&gt;.pdf</a>',
+        "7K3QX9WD",
+        "newsletter",
+        "Personal data",
+        "Yes, I have",
+        "Here.",
+        "Other values",
+        "kept",
+        (
+            f'<a class="text-link" href="{LIST}files/{file.pk}/" download>Mia&#x27;s '
+            "&lt;CV&gt;.pdf</a>"
+        ),
         "PDF, 1.2\xa0KB, not scanned: no scanner is configured",
-        "Version 3, accepted on", "I do agree.", "Not filled in",
-    ):  # fmt: skip
+        "Version 3, accepted on",
+        "I do agree.",
+        "Not filled in",
+    ):
         assertContains(response, text)
     assertNotContains(response, "Applied again")
     assert "no-store" in response["Cache-Control"]
 
-    imported = make_application(vacancy=office.own.vacancy, stage=office.new, withdrawn_at=timezone.now())
+    imported = make_application(
+        vacancy=office.own.vacancy, stage=office.new, withdrawn_at=timezone.now()
+    )
     response = office.anna.get(page(imported))
     for text in (
-        "This application did not come through a form of this site.", imported.user.username,
+        "This application did not come through a form of this site.",
+        imported.user.username,
         "The applicant withdrew this application on 2 Mar 2026, 09:30.",
-    ):  # fmt: skip
+    ):
         assertContains(response, text)
     assertNotContains(response, "Not confirmed by the applicant")
 
 
 def test_consent_of_an_imported_submission_has_no_version(office):
     submission = make_submission(office.own, {}, consent_version=0)
-    for text, expected in (("I do agree.", "Accepted on 2 Mar"), ("", "It was imported without a consent.")):
+    for text, expected in (
+        ("I do agree.", "Accepted on 2 Mar"),
+        ("", "It was imported without a consent."),
+    ):
         Submission.objects.filter(pk=submission.pk).update(consent_text=text)
         response = office.anna.get(page(office.own))
         assertContains(response, expected)
@@ -100,7 +133,11 @@ def test_page_shows_what_the_applicant_sees(office):
         return html[html.index("What the applicant sees") : html.index('id="stages"')]
 
     shown = shown_after(office.rejected)
-    for text in ("English: <strong>Received</strong>", "Dutch: <strong>Ontvangen</strong>", "Visible talk"):
+    for text in (
+        "English: <strong>Received</strong>",
+        "Dutch: <strong>Ontvangen</strong>",
+        "Visible talk",
+    ):
         assert text in shown
     assert "Not selected" in shown[shown.index("From ") :]  # when the embargo ends
     assert "Secret talk" not in shown
@@ -112,18 +149,28 @@ def test_interview_is_scheduled_on_the_page_and_in_the_calendar(office, at):
     for name, days in (("Later", 3), ("Past", -3)):
         make_step(office.own, name, planned_at=at + timedelta(days=days))
     new = {
-        "history-TOTAL_FORMS": 1, "history-0-name": "Talk", "history-0-planned_at_0": "2026-03-03",
-        "history-0-planned_at_1": "10:00:00", "history-0-result": "", "history-0-is_visible": "on",
+        "history-TOTAL_FORMS": 1,
+        "history-0-name": "Talk",
+        "history-0-planned_at_0": "2026-03-03",
+        "history-0-planned_at_1": "10:00:00",
+        "history-0-result": "",
+        "history-0-is_visible": "on",
         "history-0-application": office.own.pk,
-    }  # fmt: skip
+    }
 
     assert office.anna.post(page(office.own), change(office.own, **new)).status_code == 302
 
     talk = office.own.history.get(name="Talk")
     assert (talk.is_visible, talk.updated_at) == (True, at)
-    expected = {"": ["Talk", "Later"], "?when=past": ["Past"], "?when=all": ["Past", "Talk", "Later"]}
+    expected = {
+        "": ["Talk", "Later"],
+        "?when=past": ["Past"],
+        "?when=all": ["Past", "Talk", "Later"],
+    }
     for query, names in expected.items():
-        rows = office.anna.get(f"/admin/applications/historyentry/{query}").context["cl"].result_list
+        rows = (
+            office.anna.get(f"/admin/applications/historyentry/{query}").context["cl"].result_list
+        )
         assert [row.name for row in rows] == names, query
 
 
@@ -131,7 +178,12 @@ def test_interview_is_scheduled_on_the_page_and_in_the_calendar(office, at):
 def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
     vacancy = make_vacancy(title="Baker", brand=office.brand)
     rows = [
-        apply(vacancy, stage=office.new, created_at=at - timedelta(days=days), is_spontaneous=days == 2)
+        apply(
+            vacancy,
+            stage=office.new,
+            created_at=at - timedelta(days=days),
+            is_spontaneous=days == 2,
+        )
         for days in (4, 3, 2, 1)
     ]
 
@@ -146,7 +198,9 @@ def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
     assert links(rows[3], "?_changelist_filters=mark%3Dspontaneous") == (None, rows[2].pk)
     assert links(rows[0]) == (rows[1].pk, None)  # not the one of the other brand
     for invalid in ("vacancy__x%3D1", "%00", "p%3D9"):
-        assert links(rows[1], f"?_changelist_filters={invalid}") == (rows[2].pk, rows[0].pk), invalid
+        assert links(rows[1], f"?_changelist_filters={invalid}") == (rows[2].pk, rows[0].pk), (
+            invalid
+        )
 
 
 # --- read and unread ---------------------------------------------------------------------------
@@ -160,7 +214,13 @@ def test_first_view_by_somebody_who_may_decide_marks_it_as_read(at, office):
     office.anna.post(page(office.own, "note"), {"text": "A note."})
     response = auditor.get(page(office.own))
     assertContains(response, "A note.")
-    for text in ("New note", "Write an email", "Mark as unread", 'name="_continue"', "Delete this note"):
+    for text in (
+        "New note",
+        "Write an email",
+        "Mark as unread",
+        'name="_continue"',
+        "Delete this note",
+    ):
         assertNotContains(response, text)
     office.anna.head(page(office.own))
     assert read_at() is None
@@ -212,7 +272,8 @@ def test_outdated_page_undoes_neither_a_rating_nor_a_stage_change(office):
     refused = office.anna.post(page(office.own), outdated | {"stage": interview.pk})
     assertContains(refused, "Moved to Rejected since you opened this page.")
     assert stages_of(office.own) == ["New", "Rejected"]
-    assertContains(refused, f'value="{office.own.changes.last().pk}"')  # so that saving again is meant
+    # So that saving again is meant.
+    assertContains(refused, f'value="{office.own.changes.last().pk}"')
     office.anna.post(page(office.own), change(office.own, stage=interview.pk))
     assert stages_of(office.own) == ["New", "Rejected", "Interview"]
 
@@ -232,7 +293,9 @@ def test_rejection_needs_a_confirmation(office):
     assert office.own.rating is None
 
     repeated = dict(asked.context["repeated"])
-    assert repeated == {name: str(value) for name, value in data.items()} | {"confirmed": office.rejected.pk}
+    assert repeated == {name: str(value) for name, value in data.items()} | {
+        "confirmed": office.rejected.pk
+    }
     assert office.anna.post(page(office.own), repeated)["Location"] == page(office.own)
     assert stages_of(office.own) == ["New", "Rejected"]
     office.own.refresh_from_db()
@@ -247,7 +310,9 @@ def test_confirmation_of_another_stage_or_of_an_invalid_form_does_not_count(offi
     for text in ("Move Mia to Hired?", "immediately. This cannot be undone."):
         assertContains(asked, text)
 
-    invalid = office.anna.post(page(office.own), change(office.own, stage=office.rejected.pk, rating="9"))
+    invalid = office.anna.post(
+        page(office.own), change(office.own, stage=office.rejected.pk, rating="9")
+    )
     assertNotContains(invalid, "Move Mia to Rejected?")
     assert set(invalid.context["adminform"].form.errors) == {"rating", "stage"}
     assert stages_of(office.own) == ["New"]
@@ -319,5 +384,9 @@ def test_every_part_logs_the_access(office):
     office.anna.post(page(office.own, "unread"))
     office.anna.get(page(office.foreign))
 
-    entries = AccessLog.objects.order_by("pk").values_list("actor__username", "application", "action")
-    assert list(entries) == [("anna", office.own.pk, each) for each in ["view"] * 4 + ["change"] * 4]
+    entries = AccessLog.objects.order_by("pk").values_list(
+        "actor__username", "application", "action"
+    )
+    assert list(entries) == [
+        ("anna", office.own.pk, each) for each in ["view"] * 4 + ["change"] * 4
+    ]

@@ -48,16 +48,23 @@ def test_recruiters_are_warned_until_the_pay_is_public_or_was_sent(office, setti
     change = own.changes.latest("pk").pk if own.changes.exists() else ""
     changelist = reverse("admin:applications_application_changelist")
     pages = [
-        reverse(f"admin:applications_application_{name}", args=[own.pk]) for name in ("interview", "change")
+        reverse(f"admin:applications_application_{name}", args=[own.pk])
+        for name in ("interview", "change")
     ]
 
     def warned():
         interview, page = (office.anna.get(path).content.decode() for path in pages)
         times = office.anna.post(
-            reverse("admin:applications_application_choose_times"), {"applications": f"{own.pk}:{change}"}
+            reverse("admin:applications_application_choose_times"),
+            {"applications": f"{own.pk}:{change}"},
         )
         listed = office.anna.get(changelist, {"pay": "untold"}).context["cl"].queryset
-        found = {WARNING in interview, WARNING in times.content.decode(), UNTOLD in page, own in listed}
+        found = {
+            WARNING in interview,
+            WARNING in times.content.decode(),
+            UNTOLD in page,
+            own in listed,
+        }
         assert len(found) == 1
         return found.pop()
 
@@ -93,5 +100,6 @@ def test_recruiters_are_warned_until_the_pay_is_public_or_was_sent(office, setti
     assert warned()
     vacancy.update(is_pay_public=True)
     assert not warned()
-    vacancy.update(pay_min=None, pay_max=None, pay_currency="", pay_period="")  # nothing to read there
+    # Nothing to read there.
+    vacancy.update(pay_min=None, pay_max=None, pay_currency="", pay_period="")
     assert warned()

@@ -26,7 +26,8 @@ JSON = {"Accept": "application/json"}
 def series(office):
     """The ids of Mia's, Tom's and Noor's application."""
     others = [
-        apply(office.own.vacancy, name, f"{name}@example.org", stage=office.new) for name in ("Tom", "Noor")
+        apply(office.own.vacancy, name, f"{name}@example.org", stage=office.new)
+        for name in ("Tom", "Noor")
     ]
     return [office.own.pk, *(each.pk for each in others)]
 

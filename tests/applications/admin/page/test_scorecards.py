@@ -100,7 +100,9 @@ def test_invalid_card_names_the_field_and_stores_nothing(office):
         assert str(found[field][0]) in response.content.decode().replace("&#x27;", "'"), values
     elsewhere = make_step(office.foreign, "Talk")
     for entry in (str(elsewhere.pk), "x", "9" * 30):
-        assert office.anna.post(f"{url(office.own)}?entry={entry}", sent(["Dutch"])).status_code == 404
+        assert (
+            office.anna.post(f"{url(office.own)}?entry={entry}", sent(["Dutch"])).status_code == 404
+        )
     assert office.anna.post(url(office.foreign), sent()).status_code == 404
     assert staff("auditor", "Auditor").post(url(office.own), sent(["Dutch"])).status_code == 403
     assert not Scorecard.objects.exists()
@@ -109,7 +111,12 @@ def test_invalid_card_names_the_field_and_stores_nothing(office):
 def test_database_refuses_impossible_cards(office, bo):
     entry = make_step(office.own, "Talk")
     card(office.own, bo, entry=entry)
-    for values in ({"entry": entry}, {"recommendation": 5}, {"recommendation": 0}, {"recommendation": None}):
+    for values in (
+        {"entry": entry},
+        {"recommendation": 5},
+        {"recommendation": 0},
+        {"recommendation": None},
+    ):
         with transaction.atomic(), pytest.raises(IntegrityError):
             card(office.own, bo, **values)
 
@@ -186,7 +193,9 @@ def test_card_is_asked_for_once_after_the_interview(office, bo, at):
     Scorecard.objects.update(asked_at=None, sent_at=at, recommendation=3)
     assert due(at + HOUR) == []  # sent
     interview(office.own, bo, at=at - 9 * DAY)
-    HistoryEntry.objects.filter(pk=interview(office.own, bo, at=at - DAY).pk).update(is_cancelled=True)
+    HistoryEntry.objects.filter(pk=interview(office.own, bo, at=at - DAY).pk).update(
+        is_cancelled=True
+    )
     assert due(at) == []
 
 
@@ -209,7 +218,8 @@ def test_applicants_never_see_a_card_but_get_it_on_request(office, bo, at):
     entry = make_step(office.own, "Talk", planned_at=at - DAY)
     row = card(office.own, bo, entry=entry, scores=[{"name": f"{WORD} criterion", "score": 1}])
     full, own = (
-        json.dumps(export(user=user, now=at, is_own=is_own), default=str) for is_own in (False, True)
+        json.dumps(export(user=user, now=at, is_own=is_own), default=str)
+        for is_own in (False, True)
     )
     assert (full.count(WORD), WORD in own) == (2, False)
     client, headers = signed_in(user), bearer(make_token(user))
@@ -220,7 +230,9 @@ def test_applicants_never_see_a_card_but_get_it_on_request(office, bo, at):
         "/v1/user/applications",
     )
     shown = [client.get(path, headers=headers if "v1" in path else {}) for path in paths]
-    assert [(each.status_code, WORD in each.content.decode()) for each in shown] == [(200, False)] * 4
+    assert [(each.status_code, WORD in each.content.decode()) for each in shown] == [
+        (200, False)
+    ] * 4
     assert possible_mentions({WORD}) == {"scorecards": [row.pk]}
     HistoryEntry.objects.all().delete()  # the card stays
     row.refresh_from_db()
