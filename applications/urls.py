@@ -2,10 +2,10 @@
 
 from django.urls import path
 
-from applications import pages
-from applications.calendar_page import calendar_address, calendar_feed
-from applications.invitation_page import invitation
-from applications.pages import by_account, by_link
+from applications.pages import application as pages
+from applications.pages.application import by_account, by_link
+from applications.pages.calendar import calendar_address, calendar_feed
+from applications.pages.invitation import invitation
 
 LINK, OWN = "receipt/<str:token>", "applications/<int:pk>"
 

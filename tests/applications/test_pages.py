@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from applications import operations, pages
+from applications import operations
 from applications.models import (
     Access,
     AccessLog,
@@ -25,6 +25,7 @@ from applications.models import (
     StageChange,
     Tag,
 )
+from applications.pages import application as pages
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
 from tests.applications.makers import (
