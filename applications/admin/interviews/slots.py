@@ -18,7 +18,7 @@ from applications.operations.slots import OfferedTimes, offer_slots, planned_off
 from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 
 
 class SlotPages(ApplicationPages):
@@ -97,8 +97,7 @@ class SlotPages(ApplicationPages):
             "people": [each for each in people if each.pk in told],
             "left_out": [each for each in people if each.pk not in told],
             "lacks_pay": selection.rows().pay_not_told().exists(),
-            "is_previewed": emails is not None,
-            "email": next(iter(emails or ()), None),
+            **_preview(form, emails),
             "repeated": posted_again(request, "step", "action", "_selected_action"),
             "back": back,
         }
@@ -121,3 +120,9 @@ class SlotPages(ApplicationPages):
             log_access(request.user, Access.CHANGE, application.pk)
             self.message(request, gettext("The applicant can no longer choose."), messages.SUCCESS)
         return redirect(self.page_of(request, application, "interviews"))
+
+
+def _preview(form: SlotsForm, emails: list[Message] | None) -> Context:
+    if emails is None:
+        return {"is_previewed": False}
+    return {"is_previewed": True, "email": emails[0] if emails else None, "times": form.times()}
