@@ -20,11 +20,16 @@ from jobsite.appearance import palette
 from jobsite.db.connection_settings import postgresql
 from jobsite.environment import env, unsafe_settings
 from jobsite.object_store import url as files_url
+from jobsite.release import commit_in, version_in
 from jobsite.text.iso_codes import COUNTRIES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env.read_env(BASE_DIR / ".env")
+
+# Read when the process starts: a checkout of another release does not change what it runs.
+VERSION = version_in(BASE_DIR)
+COMMIT = env.str("COMMIT", "").strip() or commit_in(BASE_DIR)
 
 # --- Process -----------------------------------------------------------------------------------
 
