@@ -132,7 +132,7 @@ def _tells_pay(email: Email, body: str) -> bool:
     # a receipt may repeat the pay that the applicant wishes
     if email.application is None or email.recipient or email.kind in UNASKED:
         return False
-    return states_pay(email.application.vacancy, body)
+    return states_pay(email.application.vacancy.pay, body)
 
 
 def _why_not_sent(email: Email, at: datetime) -> str:

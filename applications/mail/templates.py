@@ -50,7 +50,7 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     "brand": (_("The brand of the vacancy."), lambda a, *_: _brand(a)),
     "pay": (
         _("The pay of the vacancy, also if public sites do not show it. Empty if there is none."),
-        lambda a, *_: pay_text(a.vacancy),
+        lambda a, *_: pay_text(a.vacancy.pay),
     ),
     "recruiter": (_("The lead recruiter of the vacancy."), lambda a, *_: _recruiter(a)),
     "reference": (_("The reference of the application."), lambda a, *_: a.reference or ""),

@@ -482,4 +482,4 @@ def test_page_shows_facts_in_the_language_of_the_reader(client: Client) -> None:
     ],
 )
 def test_pay_as_text(values: dict[str, Any], text: str) -> None:
-    assert pay_text(Vacancy.objects.get(pk=make_vacancy(**values).pk)) == text
+    assert pay_text(Vacancy.objects.get(pk=make_vacancy(**values).pk).pay) == text

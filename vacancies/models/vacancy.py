@@ -30,6 +30,7 @@ from vacancies.choices import (
 )
 from vacancies.fields import FoldedField, HtmlField, slug_of
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
+from vacancies.pay import Pay
 from vacancies.querysets import VacancyQuerySet, is_live
 from vacancies.uploads import ImageField
 from vacancies.validators import (
@@ -453,6 +454,10 @@ class Vacancy(models.Model):
         """
         found = {choice.employment_type for choice in self.ordered_choices}
         return [each for each in EmploymentType.values if each in found]
+
+    @property
+    def pay(self) -> Pay:
+        return Pay(self.pay_min, self.pay_max, self.pay_currency, self.pay_period, self.pay_note)
 
     @property
     def has_pay(self) -> bool:
