@@ -85,7 +85,7 @@ def validate_image(file: File) -> None:
     """Refuse formats that browsers may not show, and images that are too large to load or to
     decode.
 
-    Reads the header only. `vacancies.uploads.clean_image` decodes the pixels.
+    Reads the header only. `vacancies.uploads.fields.clean_image` decodes the pixels.
     """
     if is_checked(file):
         return

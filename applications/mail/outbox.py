@@ -23,7 +23,7 @@ from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import dry_run
 from jobsite.languages import supported
-from vacancies.pay import states_pay
+from vacancies.facts.pay import states_pay
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")

@@ -18,7 +18,7 @@ from applications.models import Application, MailTemplate, Message, StageChange
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import StrOrPromise
-from vacancies.pay import pay_text
+from vacancies.facts.pay import pay_text
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
 # Application, base URL, marker of the personal link.

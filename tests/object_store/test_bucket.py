@@ -31,7 +31,7 @@ from tests.jobsite.ops.test_restore import drill  # noqa: F401
 from tests.object_store.conftest import use
 from tests.servers import Swift, stub_server
 from tests.vacancies.sample_files import encoded
-from vacancies import media
+from vacancies.media import serving as media
 from vacancies.models import Attachment, Recruiter
 
 pytestmark = [

@@ -18,9 +18,9 @@ from jobsite.management.commands.audit_visibility import Command
 from jobsite.site import audit, feeds, jsonld, sitemaps
 from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
-from vacancies import quality
 from vacancies.api.v1 import RenderedForm, SingleVacancyViewSet
 from vacancies.models import ListedVacancy, Place, Recruiter, Requisition, Vacancy, VacancyOption
+from vacancies.quality import warnings as quality
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from jobsite.unseen import plain_number
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
-from vacancies.uploads import ImageField
+from vacancies.uploads.fields import ImageField
 from vacancies.validators import validate_color, validate_host, validate_image
 
 

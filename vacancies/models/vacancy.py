@@ -28,11 +28,11 @@ from vacancies.choices import (
     WorkPlace,
     language_choices,
 )
+from vacancies.facts.pay import Pay
 from vacancies.fields import FoldedField, HtmlField, slug_of
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
-from vacancies.pay import Pay
 from vacancies.querysets import VacancyQuerySet, is_live
-from vacancies.uploads import ImageField
+from vacancies.uploads.fields import ImageField
 from vacancies.validators import (
     PICTURE_RULE,
     validate_currency,

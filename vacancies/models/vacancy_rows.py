@@ -14,7 +14,7 @@ from vacancies.choices import (
 )
 from vacancies.models.catalogue import FilterOption, Recruiter
 from vacancies.models.vacancy import Vacancy
-from vacancies.uploads import DocumentField
+from vacancies.uploads.fields import DocumentField
 from vacancies.validators import (
     validate_document,
 )

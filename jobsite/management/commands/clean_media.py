@@ -7,7 +7,7 @@ from django.utils import timezone
 from applications.submissions import orphans
 from jobsite import private_files
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies import media
+from vacancies.media import serving as media
 
 
 class Command(BaseCommand):

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
-from vacancies import quality
 from vacancies.models import Brand, Vacancy
-from vacancies.quality import QualityFinding
+from vacancies.quality import warnings as quality
+from vacancies.quality.warnings import QualityFinding
 
 MAX_FINDINGS = 20  # findings of each rule, without --limit
 

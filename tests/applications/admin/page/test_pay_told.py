@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from applications.mail.outbox import Email, queue
 from applications.models import Application, Message
+from vacancies.facts.pay import states_pay
 from vacancies.models import Vacancy
-from vacancies.pay import states_pay
 
 pytestmark = pytest.mark.django_db
 PAY = {"pay_min": 3100, "pay_max": Decimal("3500.50"), "pay_currency": "EUR", "pay_period": "month"}

@@ -28,7 +28,7 @@ from tests.vacancies.sample_files import (
     png,
     wide_webp,
 )
-from vacancies.uploads import clean_document, clean_image
+from vacancies.uploads.fields import clean_document, clean_image
 
 OLE = legacy_office("WordDocument")  # a document inside another one
 VBA = OLE + "_VBA_PROJECT".encode("utf-16-le")

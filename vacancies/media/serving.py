@@ -31,7 +31,7 @@ from whitenoise.responders import StaticFile
 
 from jobsite.api import caching
 from jobsite.api.permissions import is_insider, is_protected, lacks_factor
-from vacancies.image_copies import make_copy, originals
+from vacancies.access.previews import opened_by
 from vacancies.models import (
     Approval,
     Attachment,
@@ -41,8 +41,8 @@ from vacancies.models import (
     VacancyTemplate,
     Version,
 )
-from vacancies.previews import opened_by
 from vacancies.querysets import VacancyQuerySet
+from vacancies.uploads.image_copies import make_copy, originals
 
 IMAGES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
 # By extension; never guessed from the content or taken from the uploader.
