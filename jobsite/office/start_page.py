@@ -17,8 +17,8 @@ from jobsite.office.to_do import to_do
 from jobsite.ops.jobs import is_stopped, late
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
-from vacancies.admin import dashboard as vacancies_dashboard
 from vacancies.admin.dashboard import TREND, weekly
+from vacancies.admin.dashboard import dashboard as vacancies_dashboard
 from vacancies.statistics.reading import Days, by_day, last_recorded
 
 ADMINISTRATES = "auth.change_group"  # of the roles, only administrators may

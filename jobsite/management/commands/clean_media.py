@@ -4,10 +4,10 @@ from django.core.files.storage import default_storage
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from applications.submissions import orphans
+from applications.submissions import orphans as files_of_applicants
 from jobsite import private_files
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies.media import serving as media
+from vacancies.media import orphans
 
 
 class Command(BaseCommand):
@@ -27,9 +27,9 @@ class Command(BaseCommand):
         deleted = 0
         self.written = lambda: f"{deleted} files were deleted."
         if not is_dry:
-            orphans.complete_all()
-        of_media = list(self.progress(media.orphans(at=now), unit="file"))
-        of_applicants = list(self.progress(orphans.orphans(at=now), unit="file"))
+            files_of_applicants.complete_all()
+        of_media = list(self.progress(orphans.orphans(at=now), unit="file"))
+        of_applicants = list(self.progress(files_of_applicants.orphans(at=now), unit="file"))
         if not is_dry:
             for name, _size in of_media:
                 default_storage.delete(name)

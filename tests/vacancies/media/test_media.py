@@ -25,7 +25,7 @@ from vacancies.media.serving import TYPES
 from vacancies.models import Attachment, Recruiter, Vacancy
 from vacancies.operations import publication
 from vacancies.uploads.image_copies import make_copy, picture
-from vacancies.validators import ENDINGS, IMAGE_ENDINGS
+from vacancies.uploads.validators import ENDINGS, IMAGE_ENDINGS
 
 pytestmark = pytest.mark.django_db
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 4
