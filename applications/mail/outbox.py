@@ -22,7 +22,7 @@ from applications.querysets import mailbox
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
 from jobsite.languages import supported
-from vacancies.pay import states_pay
+from vacancies.facts.pay import states_pay
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
@@ -131,7 +131,7 @@ def _tells_pay(email: Email, body: str) -> bool:
     # a receipt may repeat the pay that the applicant wishes
     if email.application is None or email.recipient or email.kind in UNASKED:
         return False
-    return states_pay(email.application.vacancy, body)
+    return states_pay(email.application.vacancy.pay, body)
 
 
 def _why_not_sent(email: Email, at: datetime) -> str:
