@@ -14,7 +14,7 @@ from django.utils import timezone
 from applications import operations
 from applications.importer.rows import COLUMNS, ApplicationRow
 from applications.importer.submissions import RowRefusedError, add_emails, add_notes, add_submission
-from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from applications.models import Application, Stage, StageChange, Status, Task
 from applications.models.application import new_reference
 from applications.querysets import folded_address, phone_digits
 from applications.submissions.idempotency import lock_address
@@ -202,12 +202,12 @@ class ApplicationImporter:
         ):
             return False
         imported.delete()
-        HistoryEntry.objects.bulk_create(wanted)
+        Task.objects.bulk_create(wanted)
         return True
 
-    def _step(self, step: JsonObject, application: Application) -> HistoryEntry:
+    def _step(self, step: JsonObject, application: Application) -> Task:
         created_at: datetime = step.get("created_at", application.created_at)
-        return HistoryEntry(
+        return Task(
             application=application,
             name=step["name"],
             result=step.get("result", ""),

@@ -249,7 +249,7 @@ def _history(application: Application, is_own: bool) -> list[JsonObject]:
     for step in rows:
         if is_own and not (step.is_visible and settings.APPLICATION_HISTORY):
             continue
-        data = {name: getattr(step, name) for name in (*names, *(own if step.uid else ()))}
+        data = {name: getattr(step, name) for name in (*names, *(own if step.is_interview else ()))}
         if step.address:
             data |= {name: getattr(step, name) for name in ("address", "reply", "replied_at")}
         steps.append(data)
