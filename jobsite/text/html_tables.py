@@ -1,8 +1,7 @@
 """Conversion of tables to lists: a row becomes an item, such as "Day: Monday; From: 9".
 
-The allowed markup has no tables, and the text of a table without its cells says nothing.
-
-`vacancies/static/vacancies/word_tables.js` does the same in the browser; tests compare the two.
+The allowed markup has no tables, and the text of a table without its cells says nothing. The editor
+sends pasted tables unchanged (`vacancies/static/vacancies/pasted_table.js`).
 """
 
 import re
