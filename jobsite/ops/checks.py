@@ -25,7 +25,7 @@ from django.http.request import validate_host
 
 from jobsite.api.throttling import parse_rate
 from jobsite.appearance import LIGHT, MIN_CONTRAST, contrast, palette
-from jobsite.environment import NEW_KEY, env
+from jobsite.environment import NEW_KEY, env, is_random
 from jobsite.ops.catalogs import outdated
 
 INTERNAL_ACCESS = ("public", "authenticated", "network")
@@ -141,7 +141,7 @@ def _settings_of_storage() -> Iterator[CheckMessage]:
 
 def _settings_of_backups() -> Iterator[CheckMessage]:
     keys = [key for key in (settings.BACKUP_KEY, *settings.BACKUP_KEY_FALLBACKS) if key]
-    if any(len(key) < 50 or len(set(key)) < 10 or key == settings.SECRET_KEY for key in keys):
+    if any(not is_random(key) or key == settings.SECRET_KEY for key in keys):
         yield Error(
             "BACKUP_KEY and each of BACKUP_KEY_FALLBACKS must be 50 or more random characters, and "
             "different from SECRET_KEY.",

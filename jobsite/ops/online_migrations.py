@@ -141,6 +141,24 @@ class AddForeignKeyOnline(migrations.AddField):
             super().database_backwards(app_label, schema_editor, from_state, to_state)
 
 
+def _replace_offline(
+    schema_editor: BaseDatabaseSchemaEditor,
+    model: type[models.Model],
+    before: models.BaseConstraint | None,
+    after: models.BaseConstraint | None,
+) -> None:
+    """Replace the constraint `before` by `after`, unless an interrupted attempt did so."""
+    with schema_editor.connection.cursor() as cursor:
+        introspection = schema_editor.connection.introspection
+        existing = introspection.get_constraints(cursor, model._meta.db_table)
+    with _atomic(schema_editor):
+        if before and before.name in existing:
+            schema_editor.remove_constraint(model, before)  # remakes the table of this model
+            existing.pop(before.name)
+        if after and after.name not in existing:
+            schema_editor.add_constraint(model, after)
+
+
 class AddConstraintOnline(migrations.AddConstraint):
     """Adds a constraint, or replaces the one of the same name. It applies to new rows immediately;
     existing rows are validated while others read and write. A conditional unique constraint is an
@@ -184,14 +202,7 @@ class AddConstraintOnline(migrations.AddConstraint):
             next((c for c in m._meta.constraints if c.name == name), None) for m in (old, new)
         )
         if not _is_online(schema_editor):
-            with schema_editor.connection.cursor() as cursor:
-                existing = schema_editor.connection.introspection.get_constraints(cursor, table)
-            with _atomic(schema_editor):
-                if before and name in existing:
-                    schema_editor.remove_constraint(new, before)  # remakes the table of this model
-                    existing.pop(name)
-                if after and name not in existing:
-                    schema_editor.add_constraint(new, after)
+            _replace_offline(schema_editor, new, before, after)
         elif isinstance(self.constraint, models.UniqueConstraint):
             if after:
                 _create_index(schema_editor, str(after.create_sql(new, schema_editor)))
@@ -214,11 +225,15 @@ class RunSQLOn(migrations.RunSQL):
         super().__init__([*sql], migrations.RunSQL.noop)
         self.vendor = vendor
 
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
         return type(self).__name__, [self.vendor, self.sql], {}
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if schema_editor.connection.vendor == self.vendor:
             super().database_forwards(app_label, schema_editor, from_state, to_state)
@@ -250,12 +265,20 @@ class DropTriggers(Operation):
         """Change nothing."""
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         """Change nothing."""
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if not _is_online(schema_editor):
             return
@@ -280,13 +303,21 @@ class AddTrigramIndexOnline(Operation):
         """Change nothing."""
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if _is_online(schema_editor):
             self.create(schema_editor)
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if _is_online(schema_editor):
             without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.name}"')
