@@ -1,12 +1,24 @@
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.management.base import CommandParser
 
-from jobsite.contract.checks import steps
+from jobsite.contract.checks import Step, steps
 from jobsite.contract.service import CheckedService, ContractReport, UnreachableError
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
+
+
+def check_address(url: str) -> None:
+    """Raise UsageError unless `url` can be the base URL of a service."""
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_web = False
+    if not is_web:
+        raise UsageError(f"The base URL must start with http:// or https://; received {url!r}.")
+    if parts.query or parts.fragment:
+        raise UsageError("The base URL must have no query and no fragment.")
 
 
 class Command(BaseCommand):
@@ -30,25 +42,16 @@ class Command(BaseCommand):
             help="maximum number of pages to read of a list (200)",
         )
 
-    def handle(self, *args: object, **options: Any) -> None:
-        try:
-            parts = urlsplit(options["base_url"])
-            is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            is_web = False
-        if not is_web:
-            raise UsageError(
-                "The base URL must start with http:// or https://; received "
-                f"{options['base_url']!r}."
-            )
-        if parts.query or parts.fragment:
-            raise UsageError("The base URL must have no query and no fragment.")
-        if options["max_pages"] < 1:
+    def handle(self, *, base_url: str, token: str, max_pages: int, **options: object) -> None:
+        check_address(base_url)
+        if max_pages < 1:
             raise UsageError("--max-pages must be 1 or more.")
-
         report = ContractReport()
-        service = CheckedService(options["base_url"], token=options["token"], report=report)
-        walk = steps(service, max_pages=options["max_pages"])
+        service = CheckedService(base_url, token=token, report=report)
+        self._run(steps(service, max_pages=max_pages), report)
+        self._show(service.base, report)
+
+    def _run(self, walk: list[Step], report: ContractReport) -> None:
         with self.progress(total=len(walk), unit="step") as bar:
             for name, step in walk:
                 bar.set_description(name)
@@ -63,6 +66,7 @@ class Command(BaseCommand):
                     report.expect(False, name, "responses that can be checked", repr(error))
                 bar.update()
 
+    def _show(self, base: str, report: ContractReport) -> None:
         breaches = report.breaches
         verdict = (
             f"{len(breaches)} breach{'' if len(breaches) == 1 else 'es'}"
@@ -70,7 +74,7 @@ class Command(BaseCommand):
             else "conforms to the API"
         )
         self.finish(
-            f"{service.base}: {verdict} ({report.checks} checks, {report.requests} requests, "
+            f"{base}: {verdict} ({report.checks} checks, {report.requests} requests, "
             f"{len(report.skipped)} skipped).",
             ok=not breaches,
             lines=[
