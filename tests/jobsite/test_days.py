@@ -25,7 +25,7 @@ from tests.applications.makers import (
 from tests.factories import make_vacancy
 from vacancies.dates import closing_date_of, end_of_day, is_exact, last_day
 from vacancies.models import Vacancy
-from vacancies.quality import content_warnings, with_warnings
+from vacancies.quality.warnings import content_warnings, with_warnings
 
 BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
 # Time zone, local datetime with offset, days, and the expected datetime.

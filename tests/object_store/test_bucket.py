@@ -31,7 +31,7 @@ from tests.jobsite.ops.test_restore import drill  # noqa: F401
 from tests.object_store.conftest import use
 from tests.servers import Swift, stub_server
 from tests.vacancies.sample_files import encoded
-from vacancies import media
+from vacancies.media import orphans as orphans_of_media
 from vacancies.models import Attachment, Recruiter
 
 pytestmark = [
@@ -119,7 +119,7 @@ def test_purge_deletes_what_no_row_names(
     default_storage.save("vacancies/old.png", ContentFile(b"12345"))
     default_storage.save("other/foreign.txt", ContentFile(b"1"))
     assert run("purge")["unused_files"] == []  # they are younger than a day
-    for module in (media, orphans):
+    for module in (orphans_of_media, orphans):
         monkeypatch.setattr(module, "ORPHAN_AGE", timedelta(seconds=-5))
 
     found = run("purge")

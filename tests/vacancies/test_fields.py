@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jobsite.fields import WebURLField
 from jobsite.text.html import sanitise, visible_text
 from tests.factories import make_brand, make_recruiter, make_vacancy
+from vacancies.access.previews import token_for
 from vacancies.models import Attachment, Vacancy
-from vacancies.previews import token_for
 from vacancies.validators import validate_video
 
 ALLOWED = (

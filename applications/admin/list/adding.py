@@ -49,7 +49,7 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.languages import site_language, supported
 from jobsite.text.formats import format_date
 from jobsite.types import JsonObject, UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy, VacancyStatus
 
 ADD = "applications.add_application"

@@ -8,13 +8,13 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from applications import privacy
-from applications.submissions import orphans
+from applications.submissions import orphans as files_of_applicants
 from jobsite import private_files
 from jobsite.days import days_after
 from jobsite.db.transactions import dry_run
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
-from vacancies import media
+from vacancies.media import orphans
 
 DAYS_MAX = 36_500
 
@@ -70,8 +70,8 @@ class Command(BaseCommand):
         """Delete the files without a row. Return their names and the sum of their sizes."""
         deleted = 0
         self.written = lambda: f"Rows were deleted. {deleted} files were deleted."
-        of_media = list(self.progress(media.orphans(at=now), unit="file"))
-        of_applicants = list(self.progress(orphans.orphans(at=now), unit="file"))
+        of_media = list(self.progress(orphans.orphans(at=now), unit="file"))
+        of_applicants = list(self.progress(files_of_applicants.orphans(at=now), unit="file"))
         if not is_dry:
             for name, _size in of_media:
                 default_storage.delete(name)

@@ -23,11 +23,11 @@ from django.utils import timezone
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import errors, opened, page, saved
 from tests.vacancies.sample_files import SCRIPT, SECRET, SVG, encoded
-from vacancies import uploads
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Recruiter, Vacancy
 from vacancies.operations import publication
 from vacancies.operations.restore import restore
+from vacancies.uploads import fields as uploads
 
 ADD = "/admin/vacancies/recruiter/add/"
 
