@@ -51,11 +51,7 @@ def unsafe_settings(
         reasons.append(
             "DEBUG is on: error pages would show source and settings to everyone. Unset it."
         )
-    if (
-        secret_key.startswith("django-insecure-")
-        or len(secret_key) < 50
-        or len(set(secret_key)) < 10
-    ):
+    if _is_weak(secret_key):
         reasons.append(
             f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
         )
@@ -66,6 +62,10 @@ def unsafe_settings(
             "ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain."
         )
     return reasons
+
+
+def _is_weak(key: str) -> bool:
+    return key.startswith("django-insecure-") or len(key) < 50 or len(set(key)) < 10
 
 
 class Environment(environ.Env):
