@@ -24,7 +24,8 @@ from jobsite.api.permissions import lacks_factor
 from jobsite.fields import web_url
 from jobsite.text.iso_names import country_name
 from vacancies.access.previews import ends_at, opened_by
-from vacancies.api.v1 import VacancySerializer, find_published
+from vacancies.api.published import find_published
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.dates import closing_date_of
 from vacancies.exchange.columns import COLUMNS
 from vacancies.facts.pay import pay_lines

@@ -29,7 +29,7 @@ from tests.jobsite.contract_mistakes import (
     mistakes_of,
 )
 from tests.servers import ROOT
-from vacancies.api import v1
+from vacancies.api.v1.serializers import FilterSerializer
 from vacancies.models import Vacancy
 
 SLOW = pytest.mark.slow("the command sends hundreds of requests")
@@ -143,7 +143,7 @@ def test_lists_are_checked_with_a_token_that_opens_them(
 @SLOW
 def test_service_with_other_limits_conforms(service, capsys, settings, monkeypatch):
     """Without schemas, and with a keyword that a later version of v1 may add."""
-    represent = v1.FilterSerializer.to_representation
+    represent = FilterSerializer.to_representation
 
     def newer(self, instance):
         item = represent(self, instance)
@@ -164,7 +164,7 @@ def test_service_with_other_limits_conforms(service, capsys, settings, monkeypat
 
     service.known.clear()
     settings.RATE_LIMIT = "off"
-    monkeypatch.setattr(v1.FilterSerializer, "to_representation", newer)
+    monkeypatch.setattr(FilterSerializer, "to_representation", newer)
     _, report = check(capsys)
     assert "/v1/filters: the keyword 'salary' is newer than this command." in report["notes"]
     assert not [text for text in texts(report) if "keyword one of" in text]
