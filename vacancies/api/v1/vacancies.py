@@ -36,11 +36,12 @@ from vacancies.api.published import ID, find_published
 from vacancies.api.rendered_items import store, stored_version
 from vacancies.api.v1.operations import ITEMS, LISTS
 from vacancies.api.v1.serializers import VacancySerializer
+from vacancies.choices import Audience, State
 from vacancies.filtersets import (
     OPTION_NAMES,
     VacancyFilterSet,
 )
-from vacancies.models import Audience, State, Vacancy
+from vacancies.models import Vacancy
 from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
 
 NO_SUCH_PREVIEW = "This preview link is invalid or has expired."
