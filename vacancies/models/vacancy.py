@@ -309,7 +309,7 @@ class Vacancy(models.Model):
 
     def recognised_language(self) -> str:
         """Return the language of the title and the texts about the job, or "" if it is not
-        recognised. Texts about the employer are the same in vacancies of all languages."""
+        recognised. Texts about the employer, often the same in all languages, are left out."""
         return recognised_language(
             [self.title, self.description, self.profile, self.offer, self.short_description]
         )
