@@ -123,7 +123,7 @@ def test_retention_counts_calendar_days(week):
     before, moments = week[0] - timedelta(1), [week[0] + timedelta(microseconds=n) for n in (-1, 0)]
     _, kept = (make_application(created_at=before, updated_at=moment) for moment in moments)
 
-    call_command("purge_applications", "--older-than", "7", stdout=StringIO())
+    call_command("purge", "--older-than", "7", stdout=StringIO())
 
     assert Application.objects.get() == kept
 

@@ -113,7 +113,7 @@ def test_visible_text_holds_no_markup(parts):
 
 @pytest.mark.django_db
 def test_addresses_that_are_not_of_the_web_reach_no_page(settings):
-    """Raw SQL and earlier releases may have stored them."""
+    """Raw SQL may have stored them."""
     settings.CAREER_SITE = settings.APPLY_PAGES = True
     vacancy = make_vacancy(
         brand=make_brand(), head_recruiter=make_recruiter(), video="//evil.example/x"

@@ -119,7 +119,7 @@ class Brand(models.Model):
         ordering = ["name"]
         permissions = [("work_for_every_brand", "Works for every brand")]
         constraints = [
-            # The previous release inserts brands without one during an upgrade.
+            # SQL can insert brands without one.
             models.UniqueConstraint(
                 fields=["slug"],
                 condition=~models.Q(slug=""),

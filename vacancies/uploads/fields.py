@@ -78,7 +78,7 @@ class _CleanFile(FieldFile):
         try:
             super().save(stored_name, content, save=False)
         except UnavailableError:
-            raise  # a 503; clean_media deletes what the store has received
+            raise  # a 503; purge deletes what the store has received
         except OSError as error:
             # remove what was written; the random name belongs to no other file
             self.storage.delete(self.field.generate_filename(self.instance, stored_name))
