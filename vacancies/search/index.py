@@ -27,7 +27,8 @@ from pyroaring import BitMap64
 from jobsite.languages import site_language
 from jobsite.serving import replica
 from jobsite.serving.revision import RevisionState, fetch
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Vacancy
 from vacancies.querysets import VacancyList
 from vacancies.search.terms import IndexEntry, read_entries, read_labels
 from vacancies.search.vocabulary import TEXTS as WORDS
