@@ -161,25 +161,9 @@ class ApplicationImporter:
         changed = any(getattr(application, column) != value for column, value in values.items())
         if changed:
             Application.objects.filter(pk=application.pk).update(**_folded(values))
-        latest = application.changes.select_related("stage").last()
-        is_current = (
-            latest
-            and stage
-            and (
-                latest.stage == stage
-                if row.get("stage")
-                else latest.stage.status_id == stage.status_id
-            )
-        )
-        if stage and not is_current:
-            StageChange.objects.create(
-                application=application,
-                stage=stage,
-                # A status was shown by the source since the application; a stage is new here.
-                at=application.created_at if is_new and not row.get("stage") else self.now,
-                is_exempt_from_embargo=not row.get("stage"),
-            )
-            changed = True
+        if stage:
+            is_named = bool(row.get("stage"))
+            changed |= self._move(application, stage, is_named=is_named, is_new=is_new)
         if "history" in row:
             changed |= self._steps(application, row["history"] or [])
         changed |= add_emails(application, row.get("emails", []))
@@ -189,6 +173,26 @@ class ApplicationImporter:
                 application, row["submission"], folder=self.folder, is_dry_run=self.is_dry_run
             )
         return changed
+
+    def _move(
+        self, application: Application, stage: Stage, *, is_named: bool, is_new: bool
+    ) -> bool:
+        """Move `application` to `stage`, which the source named, or which has the status that it
+        named. Return whether it was in another one.
+        """
+        latest = application.changes.select_related("stage").last()
+        if latest and (
+            latest.stage == stage if is_named else latest.stage.status_id == stage.status_id
+        ):
+            return False
+        StageChange.objects.create(
+            application=application,
+            stage=stage,
+            # A status was shown by the source since the application; a stage is new here.
+            at=application.created_at if is_new and not is_named else self.now,
+            is_exempt_from_embargo=not is_named,
+        )
+        return True
 
     def _steps(self, application: Application, steps: list[JsonObject]) -> bool:
         """Replace the imported steps of `application` by `steps`.

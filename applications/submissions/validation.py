@@ -6,7 +6,7 @@ the active language.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -93,12 +93,8 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
         earlier = found.get(error.pointer)
         if earlier is None or _rank(keyword) < _rank(earlier.keyword):
             found[error.pointer] = error
-    for name, field in shown.items():
-        at = pointer(name)
-        is_sent, is_named = name in files, name in values
-        if field["type"] == FieldType.FILE and at not in found and is_sent != is_named:
-            text = _("The file is missing.") if is_named else _("The name of the file is missing.")
-            found[at] = AnswerError(at, "required", text)
+    for error in _half_sent_files(shown, values, files):
+        found.setdefault(error.pointer, error)
     order = {pointer(name): number for number, name in enumerate(shown)}
 
     def place(error: AnswerError) -> tuple[int, int]:
@@ -109,6 +105,17 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
     hidden = dict.fromkeys(name for name in (*values, *files) if name not in shown)
     names = {name for field in every_field(form) for name in _inputs(field)}
     return [*listed, *(_not_shown(name, names) for name in list(hidden)[:UNKNOWN_MAX])]
+
+
+def _half_sent_files(
+    shown: Mapping[str, Field], values: JsonObject, files: Collection[str]
+) -> Iterator[AnswerError]:
+    """Yield the errors of files that were sent without their names, or named and not sent."""
+    for name, field in shown.items():
+        is_sent, is_named = name in files, name in values
+        if field["type"] == FieldType.FILE and is_sent != is_named:
+            text = _("The file is missing.") if is_named else _("The name of the file is missing.")
+            yield AnswerError(pointer(name), "required", text)
 
 
 def file_fields(form: ServedForm) -> set[str]:
