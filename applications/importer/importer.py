@@ -117,19 +117,13 @@ class ApplicationImporter:
             return
         user, is_new_user = self._user(row["user"]) if row.get("user") else (None, False)
         application = self._known(user, vacancy, row)
-        reference = row.get("reference")
-        others = Application.objects.exclude(pk__in=[application.pk] if application else [])
-        if reference and others.filter(reference=reference).exists():
-            raise RowRefusedError("reference", "Another application has this reference.")
+        if reference := row.get("reference"):
+            others = Application.objects.exclude(pk__in=[application.pk] if application else [])
+            if others.filter(reference=reference).exists():
+                raise RowRefusedError("reference", "Another application has this reference.")
         is_new = application is None
         if application is None:
-            values = {column: row[column] for column in COLUMNS if column in row}
-            if row.get("submission"):
-                values.setdefault("reference", new_reference())
-            at = row.get("created_at", self.now)
-            application = operations.create_application(
-                user=user, vacancy=vacancy, at=at, **_folded(values)
-            )
+            application = self._create(user, vacancy, row)
         changed = self._change(application, row, stage, is_new=is_new)
         self.report.users += is_new_user
         if is_new:
@@ -139,6 +133,13 @@ class ApplicationImporter:
             Application.objects.filter(pk=application.pk).update(updated_at=self.now)
         else:
             self.report.unchanged += 1
+
+    def _create(self, user: User | None, vacancy: Vacancy, row: JsonObject) -> Application:
+        values = {column: row[column] for column in COLUMNS if column in row}
+        if row.get("submission"):
+            values.setdefault("reference", new_reference())
+        at = row.get("created_at", self.now)
+        return operations.create_application(user=user, vacancy=vacancy, at=at, **_folded(values))
 
     def _known(self, user: User | None, vacancy: Vacancy, row: JsonObject) -> Application | None:
         """Return the stored application of the row: that of the account, or of the address if there

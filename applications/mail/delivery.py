@@ -212,13 +212,12 @@ def as_email(message: Message) -> EmailMessage:
     if message.kind == Message.Kind.ALERT and message.alert:
         email_class = AlertEmail
         headers |= _unsubscribing(message.alert, body)
-    reply_to = _reply_to(message)
     email = email_class(
         message.subject,
         body,
         from_email=message.sender or None,
         to=[message.to],
-        reply_to=[reply_to] if reply_to else None,
+        reply_to=_reply_to(message),
         headers=headers,
     )
     if isinstance(email, CalendarEmail):
@@ -234,10 +233,10 @@ def _unsubscribing(alert: JobAlert, body: str) -> dict[str, str]:
     return {UNSUBSCRIBE: f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 
 
-def _reply_to(message: Message) -> str:
+def _reply_to(message: Message) -> list[str]:
     is_of_author = message.kind in (*WRITTEN, Message.Kind.STAGE)
     author = message.author.email if is_of_author and message.author else ""
-    return author or message.reply_to
+    return list(filter(None, [author or message.reply_to]))
 
 
 def _is_superseded(message: Message) -> bool:

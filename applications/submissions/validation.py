@@ -86,13 +86,7 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
     names of the fields for which a file was sent.
     """
     shown = dict(_shown(section_fields(form), values))
-    found: dict[str, AnswerError] = {}
-    known = {name: values[name] for name in shown if name in values}
-    for path, keyword, detail in _failed(form, shown, known):
-        error = AnswerError(pointer(*path), keyword, detail)
-        earlier = found.get(error.pointer)
-        if earlier is None or _rank(keyword) < _rank(earlier.keyword):
-            found[error.pointer] = error
+    found = _first_errors(form, shown, values)
     for error in _half_sent_files(shown, values, files):
         found.setdefault(error.pointer, error)
     order = {pointer(name): number for number, name in enumerate(shown)}
@@ -105,6 +99,20 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
     hidden = dict.fromkeys(name for name in (*values, *files) if name not in shown)
     names = {name for field in every_field(form) for name in _inputs(field)}
     return [*listed, *(_not_shown(name, names) for name in list(hidden)[:UNKNOWN_MAX])]
+
+
+def _first_errors(
+    form: ServedForm, shown: dict[str, Field], values: JsonObject
+) -> dict[str, AnswerError]:
+    """Return what the schema refuses of the `values` of `shown` fields: one error for a pointer."""
+    found: dict[str, AnswerError] = {}
+    known = {name: values[name] for name in shown if name in values}
+    for path, keyword, detail in _failed(form, shown, known):
+        error = AnswerError(pointer(*path), keyword, detail)
+        earlier = found.get(error.pointer)
+        if earlier is None or _rank(keyword) < _rank(earlier.keyword):
+            found[error.pointer] = error
+    return found
 
 
 def _half_sent_files(

@@ -41,25 +41,20 @@ class ErasurePages(ApplicationPages):
         application = self.application_or_404(request, object_id, ERASE)
         user = application.user
         if not (user or application.email):
-            text = _(
-                "This application has neither an account nor an e-mail address: nobody can be "
-                "erased."
-            )
-            self.message(request, text, messages.WARNING)
-            return self.back(request, application, "")
+            return self._nobody(request, application)
         # Of an account, its address only if the applicant proved it: others can apply with any
         # address.
         address = application.email if application.verified_at or not user else ""
         rows = _applications_of(user, address)
         seen = ",".join(str(row.pk) for row in rows)
         error: StrOrPromise = ""
-        if request.method == "POST":
-            error = _unconfirmed(request, seen) or _erase(request.user, user, address, rows)
-            if not error:
-                self.message(request, _("The person was erased."), messages.SUCCESS)
-                return redirect("admin:applications_application_changelist")
-        else:
+        if request.method != "POST":
             log_access(request.user, Access.VIEW, *(row.pk for row in rows))
+        elif not (
+            error := _unconfirmed(request, seen) or _erase(request.user, user, address, rows)
+        ):
+            self.message(request, _("The person was erased."), messages.SUCCESS)
+            return redirect("admin:applications_application_changelist")
         context = {
             **self.context(request, _("Erase this person")),
             "application": application,
@@ -76,6 +71,13 @@ class ErasurePages(ApplicationPages):
         response = render(request, template, context, status=422 if error else 200)
         response["Cache-Control"] = "private, no-store"
         return response
+
+    def _nobody(self, request: UserRequest, application: Application) -> HttpResponse:
+        text = _(
+            "This application has neither an account nor an e-mail address: nobody can be erased."
+        )
+        self.message(request, text, messages.WARNING)
+        return self.back(request, application, "")
 
 
 def _applications_of(user: User | None, address: str) -> list[Application]:

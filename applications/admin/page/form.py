@@ -95,16 +95,19 @@ class ApplicationForm(forms.ModelForm):
                 return data
         is_moved = self.latest is None or stage.pk != self.latest.stage_id
         if is_moved and stage.needs_confirmation:
-            is_confirmed = data.get("confirmed") == str(stage.pk)
-            moved = [self.instance.pk]
-            fills = filled_by(moved, stage, user=self.user)
-            self.move_form = MoveForm(
-                self.data if is_confirmed else None, stage=stage, applications=moved, fills=fills
-            )
-            if not self.move_form.is_valid():
-                self.is_unconfirmed = True
-                self.add_error("stage", gettext("Confirm this decision."))
+            self._ask(stage, is_confirmed=data.get("confirmed") == str(stage.pk))
         return data
+
+    def _ask(self, stage: Stage, *, is_confirmed: bool) -> None:
+        """Add the form of a move to `stage`, and an error unless it is valid."""
+        moved = [self.instance.pk]
+        fills = filled_by(moved, stage, user=self.user)
+        self.move_form = MoveForm(
+            self.data if is_confirmed else None, stage=stage, applications=moved, fills=fills
+        )
+        if not self.move_form.is_valid():
+            self.is_unconfirmed = True
+            self.add_error("stage", gettext("Confirm this decision."))
 
     def _refuse_conflict(self, latest: StageChange) -> None:
         text = gettext(
@@ -121,8 +124,6 @@ class StepInline(ZonedDateTimesAdmin, StackedInline):
     extra = 0
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False
-    verbose_name = _("task")
-    verbose_name_plural = _("tasks")
 
     def may(self, request: UserRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.change_application")

@@ -106,10 +106,10 @@ def scorecards_context(
         return context
     cards = list(application.scorecards.select_related("author", "entry"))
     sent = [card for card in cards if card.sent_at]
-    if may_see and sent and not may_see_all(request.user, application, cards):
-        context |= {"scorecards": [], "hidden_scorecards": len(sent)}
-    elif may_see:
-        context |= {"scorecards": [_shown(card) for card in sent], "hidden_scorecards": 0}
+    if may_see:
+        is_shown = not sent or may_see_all(request.user, application, cards)
+        shown, hidden = (sent, 0) if is_shown else ([], len(sent))
+        context |= {"scorecards": list(map(_shown, shown)), "hidden_scorecards": hidden}
     if may_add:
         sent_about = {card.entry_id for card in sent if card.author_id == request.user.pk}
         context["open_scorecards"] = _open(application, entries, sent_about)
