@@ -13,8 +13,8 @@ from django.utils.text import slugify
 
 from jobsite.demo.content import Related, Row, make_options, read
 from jobsite.text.html import CleanHtml, sanitise
-from vacancies.choices import WorkPlace
-from vacancies.models import Audience, Brand, Recruiter, Vacancy
+from vacancies.choices import Audience, WorkPlace
+from vacancies.models import Brand, Recruiter, Vacancy
 
 BATCH = 2000
 DAYS = 430  # range of the publication dates
