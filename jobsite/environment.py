@@ -69,6 +69,9 @@ def unsafe_settings(
     return reasons
 
 
+Options = dict[str, Any]  # of a database, a cache or a mail server
+
+
 class Environment(environ.Env):
     """Reads environment variables. An invalid value raises ImproperlyConfigured: one line with the
     name of the variable and what is allowed. The line does not quote a URL, because it may contain
@@ -161,12 +164,12 @@ class Environment(environ.Env):
             ) from None
         return value
 
-    def database(self, var: str, default: str = "") -> dict[str, Any]:
+    def database(self, var: str, default: str = "") -> Options:
         schemes = ("postgres", "postgresql", "pgsql", "psql", "sqlite")
         example = "postgres://user:password@host/name"
         return self._parsed(var, default, schemes, example, self.db_url_config)
 
-    def cache_server(self, var: str, default: str) -> dict[str, Any]:
+    def cache_server(self, var: str, default: str) -> Options:
         # Others unpickle values: whoever can write to them can execute code.
         schemes = (
             "redis",
@@ -178,7 +181,7 @@ class Environment(environ.Env):
             "dummycache",
         )
 
-        def parse(url: str) -> dict[str, Any]:  # valkey speaks the protocol of redis
+        def parse(url: str) -> Options:  # valkey speaks the protocol of redis
             for each in url.split(","):
                 _ = urlsplit(each).port  # ValueError now, not when the cache is used
             return self.cache_url_config(
@@ -187,10 +190,10 @@ class Environment(environ.Env):
 
         return self._parsed(var, default, schemes, "redis://127.0.0.1:6379/0", parse)
 
-    def mail_server(self, var: str, default: str) -> dict[str, Any]:
+    def mail_server(self, var: str, default: str) -> Options:
         example = "smtp+tls://user:password@host:587"
 
-        def parse(url: str) -> dict[str, Any]:
+        def parse(url: str) -> Options:
             """Return the settings. The path of a folder begins with the third slash, as in file:///folder."""
             return self.email_url_config(re.sub("^filemail:///(?=[^/])", "filemail:////", url))
 
@@ -198,7 +201,7 @@ class Environment(environ.Env):
 
     def _parsed(
         self, var: str, default: str, schemes: Iterable[str], example: str, parse: Any
-    ) -> dict[str, Any]:
+    ) -> Options:
         url = self.str(var, default).strip()
         if url[:1] in ("'", '"'):
             raise ImproperlyConfigured(

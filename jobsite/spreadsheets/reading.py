@@ -13,6 +13,7 @@ from datetime import datetime, time
 from decimal import Decimal
 from itertools import islice
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
@@ -237,12 +238,12 @@ class _Parser(WorkSheetParser):
     We only need to know that it is one.
     """
 
-    def parse_cell(self, element: Any) -> Cell:
+    def parse_cell(self, element: Element) -> Cell:
         cell: Cell = super().parse_cell(element)
         style = cell["style_id"]
         return cell | {"format": "".join(self.number_formats[style : style + 1])}
 
-    def parse_formula(self, element: Any) -> str:
+    def parse_formula(self, element: Element) -> str:
         return f"={element.findtext(FORMULA_TAG) or ''}"
 
 
