@@ -4,7 +4,7 @@ The settings import this module: nothing here may read them.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -46,27 +46,25 @@ def unsafe_settings(
     host = urlsplit(public_base_url).hostname if public_base_url else "localhost"
     is_public = not {host, bind.rpartition(":")[0], *allowed_hosts} <= LOOPBACK
     if not secret_key:
-        if debug and not allowed_hosts and not public_base_url and not is_public:
-            return []
-        return [f"SECRET_KEY must be set unless the site only serves this machine; {NEW_KEY}"]
+        is_here = debug and not allowed_hosts and not public_base_url and not is_public
+        text = f"SECRET_KEY must be set unless the site only serves this machine; {NEW_KEY}"
+        return [] if is_here else [text]
     if debug and not is_public:
         return []
-    reasons = []
+    return [*_unsafe_in_public(secret_key, debug=debug, allowed_hosts=allowed_hosts)]
+
+
+def _unsafe_in_public(
+    secret_key: str, *, debug: bool, allowed_hosts: Collection[str]
+) -> Iterator[str]:
     if debug:
-        reasons.append(
-            "DEBUG is on: error pages would show source and settings to everyone. Unset it."
-        )
+        yield "DEBUG is on: error pages would show source and settings to everyone. Unset it."
     if secret_key.startswith("django-insecure-") or not is_random(secret_key):
-        reasons.append(
-            f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
-        )
+        yield f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
     if not allowed_hosts:
-        reasons.append("ALLOWED_HOSTS is empty: list the host names of the site.")
+        yield "ALLOWED_HOSTS is empty: list the host names of the site."
     if any("*" in name for name in allowed_hosts):
-        reasons.append(
-            "ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain."
-        )
-    return reasons
+        yield "ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain."
 
 
 Options = dict[str, Any]  # of a database, a cache or a mail server

@@ -17,7 +17,8 @@ from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 from jobsite.site.audit import SiteAudit, compare
 from jobsite.types import JsonObject
-from vacancies.models import Audience, Brand, Filter, Place, State, Vacancy, VacancyOption
+from vacancies.choices import Audience, State
+from vacancies.models import Brand, Filter, Place, Vacancy, VacancyOption
 
 # The rule of each list, from docs/decisions.md: independent of the querysets that are checked.
 LISTS = {

@@ -39,9 +39,10 @@ from vacancies.admin.edit.prefill import start_of_request
 from vacancies.admin.edit.requisition import box
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
+from vacancies.choices import State
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content
-from vacancies.models import State, Vacancy
+from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import SUBMITTED, RequestConflictError
 from vacancies.operations.save import Edit, Saved, save_content
 from vacancies.quality.warnings import content_warnings, with_warnings
