@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *, folder: Path, keep: int | None, **options: object) -> None:
         if keep is not None and keep < 1:
-            raise UsageError(f"--keep must be 1 or more; received {options['keep']}.")
+            raise UsageError(f"--keep must be 1 or more; received {keep}.")
         self.written = lambda: "No archive was created."
         try:
             backup = create(folder, now=timezone.now(), keep=keep, progress=self.progress)

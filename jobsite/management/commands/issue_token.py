@@ -26,6 +26,6 @@ class Command(BaseCommand):
             raise UsageError(f"--days must be from 1 to {DAYS_MAX}; received {days}.")
         users = get_user_model().objects.filter(username=username, is_active=True)
         if (user := users.first()) is None:
-            raise UsageError(f"There is no active user {options['username']!r}.")
+            raise UsageError(f"There is no active user {username!r}.")
         _, token = tokens.issue(user=user, lifetime=timedelta(days=days))
         self.finish(token, token=token)
