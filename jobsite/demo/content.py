@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from applications.models import HistoryEntry, Stage, StageChange
+from applications.models import Stage, StageChange, Task
 from applications.operations import create_application
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
@@ -244,8 +244,8 @@ def load_applications(*, user: User, at: datetime) -> int:
             for name, delay in row["stages"]
             if name in stages
         )
-        HistoryEntry.objects.bulk_create(
-            HistoryEntry(
+        Task.objects.bulk_create(
+            Task(
                 application=application,
                 name=step["name"],
                 result=step.get("result", ""),
