@@ -167,7 +167,7 @@ def _application(
     submission = getattr(application, "submission", None)
     context: JsonObject = {
         "heading": application.vacancy.title,
-        "employer": application.vacancy.shown_brand,
+        "employer": application.vacancy.brand,
         "is_wide": True,
         "application": _summary_of(application, at),
         "row": application,
@@ -311,7 +311,7 @@ def withdraw(
             raise Http404 from None
         return redirect(base)
     context = {"heading": _("Withdraw this application?"), "application": application, "base": base}
-    context["employer"] = application.vacancy.shown_brand
+    context["employer"] = application.vacancy.brand
     return render(request, "applications/withdraw.html", context)
 
 
@@ -330,7 +330,7 @@ def delete(
             error = _not_recorded(failure)
     context = {
         "heading": _("Delete this application?"),
-        "employer": application.vacancy.shown_brand,
+        "employer": application.vacancy.brand,
         "error": error,
         "application": application,
         "base": base,

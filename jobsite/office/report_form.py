@@ -4,7 +4,6 @@ from datetime import date
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
@@ -61,8 +60,6 @@ class ReportForm(forms.Form):
         by.choices = [(BRAND, _("Brand")), *((each.keyword, each.label) for each in filters)]
         brand: Any = self.fields["brand"]
         brand.queryset = brands_of(user)
-        if not settings.MULTI_BRANDING and not brand.queryset.exists():
-            del self.fields["brand"]
         for field in self.fields.values():
             field.widget.attrs["class"] = "panel-select"
 

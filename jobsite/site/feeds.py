@@ -157,7 +157,7 @@ def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
         if each in JOB_TYPES
     ]
     texts = "".join(getattr(vacancy, key) for key in TEXTS)
-    brand, url = vacancy.shown_brand, vacancy.url
+    brand, url = vacancy.brand, vacancy.url
     common = {
         "title": vacancy.title,
         "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
