@@ -143,7 +143,7 @@ class News:
 
     def matching(self, query: str, brand: int | None) -> list[int]:
         """Return the ids of those that match, newest first. Nothing matches what the filters
-        refuse: the query is of an earlier release.
+        refuse, as a query of an earlier release may be.
         """
         try:
             filterset = _filterset(values_of(query))

@@ -463,7 +463,7 @@ def test_errors_match_the_document(client, at):
             status,
             "application/problem+json",
         ), path
-        documented = DOCUMENT["components"]["responses"][document._SHARED[status][0]]
+        documented = DOCUMENT["components"]["responses"][document.SHARED[status][0]]
         validator(documented["content"]["application/problem+json"]["schema"]).validate(
             response.json()
         )

@@ -192,7 +192,6 @@ class EditPage:
         admin, request, vacancy = self.admin, self.request, saved.vacancy
         is_new = self.vacancy is None
         texts = (forms.form.data.get(name, "") for name in html_fields(Vacancy))
-        # From a browser without scripts, which convert tables.
         if any(map(HAS_TABLE.search, texts)):
             self._note(TABLE_NOTE, messages.WARNING)
         for text in warnings_about(vacancy):
