@@ -185,8 +185,11 @@ class ParsedForm:
             return
         labels: list[str] = []
         for number, option in enumerate(options):
-            is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
-            if not is_level or not isinstance(option["label"], str):
+            if (
+                not isinstance(option, dict)
+                or option.keys() != {"value", "label"}
+                or not isinstance(option["label"], str)
+            ):
                 self._faults[f"{path}.options.{number}"] = (
                     f"Must have name, value and label; received {format_value(option)}."
                 )
