@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
@@ -301,8 +300,6 @@ def readers_of(vacancy: "Vacancy") -> models.QuerySet[User]:
         return users.with_perm(name, backend=backend).filter(pk__in=staff)
 
     readers = with_permission("applications.view_application")
-    if vacancy.brand_id is None and not settings.MULTI_BRANDING:
-        return readers
     for_every_brand = models.Q(pk__in=with_permission(EVERY_BRAND).order_by().values("pk"))
     if vacancy.brand_id is None:
         return readers.filter(for_every_brand)

@@ -239,7 +239,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> Message:
             slot_set.name,
             *_subject_lines(application),
         ]
-        if brand := application.vacancy.shown_brand:
+        if brand := application.vacancy.brand:
             lines.append(_("Employer: %(brand)s") % {"brand": brand.name})
         lines.append(_("Length in minutes: %(minutes)d") % {"minutes": slot_set.minutes})
         lines += _whereabouts(slot_set)
@@ -307,7 +307,7 @@ def _lead(entry: Interview, user: User | None, news: InterviewNews) -> str:
 def _summary(application: Application, user: User | None) -> str:
     """Return what calendars show: to colleagues the reference, not the name, of the applicant."""
     vacancy = application.vacancy
-    brand = vacancy.shown_brand
+    brand = vacancy.brand
     if user is None:
         end = brand.name if brand else ""
     elif has_names(application):
@@ -341,7 +341,7 @@ def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
     """
     entry, user = participant.entry, participant.user
     application = entry.application
-    brand = application.vacancy.shown_brand
+    brand = application.vacancy.brand
     yield entry.name
     yield from _subject_lines(application)
     if user is None and brand:

@@ -68,7 +68,7 @@ def application_page(
     submission = getattr(application, "submission", None)
     context: JsonObject = {
         "heading": application.vacancy.title,
-        "employer": application.vacancy.shown_brand,
+        "employer": application.vacancy.brand,
         "is_wide": True,
         "application": summary_of(application, at),
         "row": application,
