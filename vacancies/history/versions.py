@@ -183,7 +183,9 @@ def _version(
 
 
 def record_drifts(pks: Collection[int], *, at: datetime) -> None:
-    """`record_drift` of the vacancies `pks`. A fixed number of queries."""
+    """Record what changed in the vacancies `pks` since their last versions, as an import does. A
+    fixed number of queries.
+    """
     found = [each for _row, _now, each in _with_drift(pks, at=at) if each]
     Version.objects.bulk_create(found, batch_size=500)
 
