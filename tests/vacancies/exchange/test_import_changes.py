@@ -43,7 +43,6 @@ def records(path):
 
 
 def test_import_records_versions_of_what_it_changes(tmp_path):
-    path = write(tmp_path, [FULL])
     for offer in (FULL["offer"], FULL["offer"], "<p>New</p>"):
         run(write(tmp_path, [FULL | {"offer": offer}]))
     new, changed = Version.objects.order_by("pk")
@@ -51,7 +50,7 @@ def test_import_records_versions_of_what_it_changes(tmp_path):
     assert changed.content == {"offer": "<p>New</p>"}
     assert content_at(changed) == read_content(Vacancy.objects.get())
 
-    run(path)  # versions of imports are not taken for decisions of recruiters
+    run(write(tmp_path, [FULL]))  # versions of imports are not taken for decisions of recruiters
     assert Vacancy.objects.get().offer == FULL["offer"]
 
 
