@@ -16,7 +16,7 @@ from django.utils import timezone
 from jobsite.types import JsonObject
 from vacancies.exchange.comparison import different_keys, end_key, set_by_recruiters
 from vacancies.exchange.fields import Remark, format_value
-from vacancies.exchange.incoming import Incoming, RowRefusedError
+from vacancies.exchange.incoming import Incoming, ItemRefusedError
 from vacancies.exchange.item_reader import ItemReader
 from vacancies.exchange.option_types import OptionTypes
 from vacancies.exchange.publication import Publication
@@ -123,7 +123,7 @@ class VacancyImporter:
                 try:
                     with transaction.atomic():
                         found.append(self._import_item(row, item, stored.get(item["id"])))
-                except RowRefusedError as refusal:
+                except ItemRefusedError as refusal:
                     self._rows.clear()
                     self.report.refuse(row.name, refusal.remark, id=item["id"])
             self._write(found)
@@ -140,7 +140,7 @@ class VacancyImporter:
 
     def _import_item(self, row: SourceRow, item: JsonObject, stored: Vacancy | None) -> Incoming:
         """Return what `item` changes in `stored`, or its new vacancy, and report that. Raise
-        RowRefusedError.
+        ItemRefusedError.
         """
         incoming = Incoming(row, item, stored, self.now, self.report)
         publication = Publication(incoming, self._set_by_recruiters)
@@ -184,26 +184,26 @@ class VacancyImporter:
         if needs_approval(
             before=stored, after=incoming.vacancy, changed=incoming.changed, at=self.now
         ):
-            raise RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
+            raise ItemRefusedError(Remark("", "approval", NEEDS_APPROVAL))
         self._count(incoming)
 
     def _check(self, incoming: Incoming) -> None:
-        """Raise RowRefusedError if the vacancy would close before it opens, has the reference of
+        """Raise ItemRefusedError if the vacancy would close before it opens, has the reference of
         another one, or needs approval.
         """
         vacancy, changed = incoming.vacancy, incoming.changed
         begin, end = vacancy.publish_from, vacancy.publish_until
         if begin and end and end <= begin:
             key = end_key(incoming.item) or "published_at"
-            raise RowRefusedError(Remark(key, "range", "Must be after the start of publication."))
+            raise ItemRefusedError(Remark(key, "range", "Must be after the start of publication."))
         if vacancy.reference and changed & {"reference", "brand"}:
             same = Vacancy.objects.filter(brand=vacancy.brand, reference=vacancy.reference)
             if other := same.exclude(pk=vacancy.pk).values_list("pk", flat=True).first():
                 received = format_value(vacancy.reference)
                 text = f"Must occur once per brand; {received} is the reference of vacancy {other}."
-                raise RowRefusedError(Remark("reference", "unique", text))
+                raise ItemRefusedError(Remark("reference", "unique", text))
         if needs_approval(before=incoming.stored, after=vacancy, changed=changed, at=self.now):
-            raise RowRefusedError(Remark("", "approval", NEEDS_APPROVAL))
+            raise ItemRefusedError(Remark("", "approval", NEEDS_APPROVAL))
 
     def _count(self, incoming: Incoming) -> None:
         """Report what is done with the vacancy."""

@@ -26,8 +26,8 @@ from vacancies.history.versions import (
 from vacancies.models import Recruiter, Vacancy, VacancyStatus
 
 
-class RowRefusedError(Exception):
-    """A row that cannot be imported. Its savepoint is rolled back."""
+class ItemRefusedError(Exception):
+    """An item that cannot be imported. Its savepoint is rolled back."""
 
     def __init__(self, remark: Remark) -> None:
         super().__init__(str(remark))
@@ -58,7 +58,7 @@ class Incoming:
 
     def _new(self) -> Vacancy:
         if "title" not in self.item:
-            raise RowRefusedError(Remark("title", "required", "This field is required."))
+            raise ItemRefusedError(Remark("title", "required", "This field is required."))
         created_at = self.item.get("created_at", self.at)
         vacancy = Vacancy(pk=self.item["id"], created_at=created_at, updated_at=self.at)
         vacancy.ordered_choices, vacancy.ordered_recruiter_links = [], []
@@ -82,7 +82,8 @@ class Incoming:
         """Return the brand and head recruiter, by column, if the source has them. Null removes
         them, unless the vacancy is published and requires them.
         """
-        item, vacancy, wanted = self.item, self.vacancy, {}
+        item, vacancy = self.item, self.vacancy
+        wanted: JsonObject = {}
         if item.get("brand"):
             wanted["brand"] = related.brand(item["brand"], self._note_row)
         if item.get("head_recruiter"):

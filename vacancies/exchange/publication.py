@@ -6,7 +6,7 @@ from datetime import datetime
 from vacancies.dates import last_day
 from vacancies.exchange.comparison import ENDS, as_shown, end_key
 from vacancies.exchange.fields import Remark
-from vacancies.exchange.incoming import Incoming, RowRefusedError
+from vacancies.exchange.incoming import Incoming, ItemRefusedError
 from vacancies.exchange.item_reader import CLOCK_SKEW
 from vacancies.exchange.serializers import FileStatus
 from vacancies.models import Audience, State, VacancyStatus
@@ -143,7 +143,7 @@ class Publication:
         item, vacancy = self.incoming.item, self.incoming.vacancy
         start = as_shown(item.get("published_at"), vacancy.publish_from) or vacancy.publish_from
         if item.get("status") == FileStatus.SCHEDULED and start is None:
-            raise RowRefusedError(
+            raise ItemRefusedError(
                 Remark("published_at", "required", "A scheduled vacancy needs it.")
             )
         return start or vacancy.created_at

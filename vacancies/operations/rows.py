@@ -3,7 +3,7 @@ format of Version.content.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.core.files import File
@@ -16,7 +16,7 @@ from vacancies.models import Attachment, Place, Vacancy, VacancyOption, VacancyR
 from vacancies.operations.options import save_options
 
 
-def store_uploads(values: Content) -> Content:
+def store_uploads(values: Mapping[str, Any]) -> Content:
     """Return `values` with uploaded files in the storage, by name. Raises NotStoredError."""
 
     def stored(model: Any, name: str, value: Any) -> Any:
