@@ -14,6 +14,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from jobsite.types import JsonObject
+from vacancies.choices import State, VacancyStatus
 from vacancies.exchange.comparison import different_keys, end_key, set_by_recruiters
 from vacancies.exchange.fields import Remark, format_value
 from vacancies.exchange.incoming import Incoming, ItemRefusedError
@@ -25,7 +26,7 @@ from vacancies.exchange.reports import VacancyReport
 from vacancies.exchange.serializers import FileStatus
 from vacancies.exchange.sources import SourceRow
 from vacancies.history.versions import record_drifts
-from vacancies.models import Filter, Recruiter, State, Vacancy, VacancyStatus, needs_approval
+from vacancies.models import Filter, Recruiter, Vacancy, needs_approval
 from vacancies.operations.rows import insert, write
 from vacancies.search.merge import merge_if_due
 

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword
+from vacancies.choices import Keyword, VacancyStatus
 from vacancies.exchange.comparison import as_shown, attachment_pairs, column_values
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.option_types import ImportOption
@@ -23,7 +23,7 @@ from vacancies.history.versions import (
     columns_of,
     content_of,
 )
-from vacancies.models import Recruiter, Vacancy, VacancyStatus
+from vacancies.models import Recruiter, Vacancy
 
 
 class ItemRefusedError(Exception):

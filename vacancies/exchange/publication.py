@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from vacancies.choices import Audience, State, VacancyStatus
 from vacancies.dates import last_day
 from vacancies.exchange.comparison import ENDS, as_shown, end_key
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.incoming import Incoming, ItemRefusedError
 from vacancies.exchange.item_reader import CLOCK_SKEW
 from vacancies.exchange.serializers import FileStatus
-from vacancies.models import Audience, State, VacancyStatus
 
 _STATUSES = {
     FileStatus.DRAFT: VacancyStatus.DRAFT,

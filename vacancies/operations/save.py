@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from jobsite.text.html import sanitise
-from vacancies.choices import Keyword
+from vacancies.choices import Keyword, VacancyStatus
 from vacancies.fields import html_fields
 from vacancies.history.diff import LISTS
 from vacancies.history.versions import (
@@ -39,7 +39,6 @@ from vacancies.models import (
     Change,
     FilterOption,
     Vacancy,
-    VacancyStatus,
     Version,
     needs_approval,
 )
