@@ -3,8 +3,8 @@
 actions, which change the same few plain fields of many vacancies, call `save_values`.
 
 An import of vacancies compares contents, asks for approval, writes rows and records versions with
-the same functions, for 100 vacancies at a time. One `save_content` for each would take 2.8 times
-the CPU (tests/benchmarks/imports.py).
+the same functions, for 100 vacancies at a time. With one `save_content` for each, it would take
+three times the CPU (docs/performance-figures.md).
 """
 
 from collections.abc import Iterable, Mapping
