@@ -51,21 +51,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        countries = [country.upper() for country in options["country"]]
-        if unknown := [country for country in countries if country not in cities.countries()]:
-            known = ", ".join(cities.countries())
-            raise UsageError(
-                f"--country {unknown[0]}: there is no file of its cities, only of {known}."
-            )
+        countries = _with_cities(options["country"])
         asks = not options["yes"] and not options["dry_run"]
         if asks and (self.json or not sys.stdin.isatty()):
             raise UsageError("There is no terminal for the confirmation: pass --dry-run or --yes.")
         at, types = timezone.now(), propose_employment_types()
         places, languages = propose_places(countries, at=at), propose_languages(at=at)
         rows = [(pk, each) for each in [*places, *languages] if each.value for pk in each.pks]
-        if not self.json:
-            for line in _lines(places, languages, types):
-                self.stderr.write(line)
+        self.show(_lines(places, languages, types))
         what = in_words(Counter([*(each.column for _, each in rows), *["options"] * len(types)]))
         done = Written()
         if options["dry_run"]:
@@ -79,6 +72,11 @@ class Command(BaseCommand):
         data = _data(places, languages, types, done)
         self.finish(summary, ok=not done.failed, lines=lines, **data)
 
+    def show(self, lines: Iterator[str]) -> None:
+        if not self.json:
+            for line in lines:
+                self.stderr.write(line)
+
     def write(
         self, rows: list[tuple[int, Proposal]], types: list[TypeProposal], done: Written
     ) -> None:
@@ -90,6 +88,17 @@ class Command(BaseCommand):
                 with uninterrupted():
                     write_values(rows[start : start + BATCH], done, at=timezone.now())
                 bar.update(BATCH)
+
+
+def _with_cities(given: list[str]) -> list[str]:
+    """Return the codes of countries, if there is a file of the cities of each."""
+    countries = [country.upper() for country in given]
+    if unknown := [country for country in countries if country not in cities.countries()]:
+        known = ", ".join(cities.countries())
+        raise UsageError(
+            f"--country {unknown[0]}: there is no file of its cities, only of {known}."
+        )
+    return countries
 
 
 def _is_confirmed(question: str) -> bool:
