@@ -29,7 +29,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.types import Context, UserRequest
+from jobsite.types import Context, JsonObject, UserRequest
 from vacancies.models import Brand
 
 SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
@@ -73,7 +73,7 @@ class BrandMailForm(forms.ModelForm):
             raise ValidationError(text % {"domains": ", ".join(sender_domains())})
         return address
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         data = super().clean() or self.cleaned_data
         for code in LANGUAGES:
             if names := placeholders_in(data.get(f"signature_{code}", "")):
@@ -111,7 +111,7 @@ class ConsentForm(forms.ModelForm):
     def is_changed(self) -> bool:
         return any(name in self.changed_data for name in CONSENT)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         data = super().clean() or self.cleaned_data
         if not data.get("text") and (data.get("statement_url") or data.get("statement_label")):
             self.add_error("text", gettext("Enter the text too, or leave all three fields empty."))

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Sum, Value
+from django.db.models import Count, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -88,17 +88,21 @@ def live(scope: Scope) -> ReportTable:
     series += [Series(scope.name(pk), [brands[pk].get(day, 0) for day in points]) for pk in shown]
     if len(series) == 2:
         series.pop(0)  # one brand has everything
-    labels = [short(day) for day in points]
-    note = ""
-    if len(filled) > len(shown):
-        note = _("The five with the most vacancies on the last date are shown.")
+    note = _("The five with the most vacancies on the last date are shown.")
+    return _table_of_series(
+        series, [short(day) for day in points], note if len(filled) > len(shown) else ""
+    )
+
+
+def _table_of_series(series: list[Series], labels: list[str], note: str) -> ReportTable:
+    rows: list[list[Cell]] = [
+        [label, *(each.values[n] for each in series)] for n, label in enumerate(labels)
+    ]
     return ReportTable(
         "live",
         _("Published vacancies"),
         [_("End of"), *(each.name for each in series)],
-        [[label, *(each.values[n] for each in series)] for n, label in enumerate(labels)]
-        if any(any(each.values) for each in series)
-        else [],
+        rows if any(any(each.values) for each in series) else [],
         line_chart(labels, series),
         legend(series),
         note,
@@ -210,7 +214,7 @@ def stored(scope: Scope) -> Any:
     return rows.filter(created_at__gte=first, created_at__lt=end).order_by()
 
 
-def of_vacancies(code: str, title: str, headings: list[str], rows: Any) -> ReportTable:
+def of_vacancies(code: str, title: str, headings: list[str], rows: QuerySet) -> ReportTable:
     """Count `rows` of (title, number of the vacancy) or (title, number, source)."""
     found: list[list[Cell]] = []
     for name, pk, *source, number in rows.annotate(number=Count("pk")).order_by(

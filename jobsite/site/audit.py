@@ -8,6 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
@@ -16,6 +17,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from applications.alerts.queries import matching
+from jobsite.types import JsonObject
 from vacancies.choices import Audience, State
 from vacancies.models import Brand, Requisition, Vacancy
 
@@ -31,7 +33,7 @@ _JOB = re.compile(r"<referencenumber><!\[CDATA\[([^\]]*)")
 _POSTING = re.compile(r'<script type="application/ld\+json">(.*?)</script>', re.DOTALL)
 
 
-def compare(path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
+def compare(path: str, expected: AbstractSet, seen: AbstractSet) -> Iterator[str]:
     """Yield the differences between what `path` has to show and what it shows."""
     if missing := sorted(expected - seen):
         yield f"{path}: does not show {missing[:20]}"
@@ -143,7 +145,7 @@ class SiteAudit:
         kinds = [place.kind for place in vacancy.places.all()]
         return kinds.count("site"), kinds.count("applicant")
 
-    def compare_times(self, vacancy: Vacancy, posting: dict[str, Any]) -> Iterator[str]:
+    def compare_times(self, vacancy: Vacancy, posting: JsonObject) -> Iterator[str]:
         times = {"datePosted": vacancy.publish_from, "validThrough": vacancy.publish_until}
         for name, at in times.items():
             expected = timezone.localtime(at).isoformat(timespec="seconds") if at else None

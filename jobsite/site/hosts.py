@@ -5,7 +5,6 @@ the context and a tag of all templates.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -20,6 +19,7 @@ from jobsite.api.absolute_urls import absolute, host_url, is_main_host
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
+from jobsite.types import JsonObject
 from vacancies.api.published import ID
 from vacancies.models import Brand, BrandLink, Vacancy
 
@@ -124,7 +124,7 @@ class BrandHostMiddleware:
         return self.get_response(request)
 
     def process_view(
-        self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]
+        self, request: HttpRequest, view: object, args: object, kwargs: JsonObject
     ) -> None:
         match = request.resolver_match
         if match is None or match.namespace in NAMESPACES or match.url_name in PAGES:
@@ -169,7 +169,7 @@ def version_of(css: str) -> str:
     return sha256(css.encode()).hexdigest()[:8]
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> JsonObject:
     """The context processor of all pages. Nothing is read unless a template shows it."""
     try:
         request.get_host()

@@ -8,7 +8,6 @@ there is no block.
 import json
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from django.conf import settings
 from django.core.files.images import get_image_dimensions
@@ -147,7 +146,7 @@ def _ratio(name: str) -> float:
     return width / height if width and height else 0
 
 
-def _one_or_list(values: list[Any]) -> Any:
+def _one_or_list(values: list) -> object:
     """Return the only value, or the list of several: validators know lists less well."""
     return values[0] if len(values) == 1 else values
 

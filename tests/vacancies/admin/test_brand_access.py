@@ -49,7 +49,7 @@ NOBODYS = {
 CONSENTS = "/admin/forms_structure/consenttext/"
 EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
-    "applications.message": ("digest", "mine"),
+    "applications.message": ("mine",),
     "applications.application": (
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
         *(
