@@ -101,7 +101,7 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
     item = VacancySerializer(vacancy, context={"request": request, "preview": token or None}).data
     form = vacancy.served_form
     address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
-    sections, language = serve(form, vacancy.shown_brand_id)
+    sections, language = serve(form, vacancy.brand_id)
     schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))
     return {
         "item": item,

@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -128,8 +128,6 @@ class BrandEmailPages(AdminPages):
     def emails_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Show, or save, the sender, the signatures and the consent texts of a brand."""
         brand = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
-        if not settings.MULTI_BRANDING:  # applicants see no brands, and get the texts of the site
-            raise Http404
         may_change = self.admin.has_change_permission(request, brand)
         if not (
             may_change
@@ -145,7 +143,6 @@ class BrandEmailPages(AdminPages):
             **self.context(request, brand.name),
             "media": self.admin.media,
             "original": brand,
-            "shows_emails": True,
             "may_change": may_change,
             "is_wrong": page.is_wrong,
             **page.context(),

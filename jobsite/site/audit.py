@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
@@ -60,11 +59,7 @@ class SiteAudit:
         """Yield every difference between the career site, as visitors see it, and the visibility
         rule.
         """
-        hosts = (
-            Brand.objects.exclude(host="").values_list("host", flat=True)
-            if settings.MULTI_BRANDING
-            else ()
-        )
+        hosts = Brand.objects.exclude(host="").values_list("host", flat=True)
         self.listed = {host: [] for host in ("", *hosts)}
         for vacancy in self.vacancies():
             if vacancy.pk in self.pks:
@@ -173,4 +168,4 @@ class SiteAudit:
 
 def host_of(vacancy: Vacancy) -> str:
     """Return the host whose career site has `vacancy`, "" for the main one."""
-    return vacancy.shown_brand.host if vacancy.shown_brand else ""
+    return vacancy.brand.host if vacancy.brand else ""

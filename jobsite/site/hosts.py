@@ -52,7 +52,7 @@ class Site:
     @cached_property
     def brand(self) -> Brand | None:
         """The brand that has the host of the request."""
-        if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
+        if not settings.CAREER_SITE:
             return None
         host = self.request.get_host()
         if is_main_host(host):
@@ -186,7 +186,7 @@ def site_links(context: Context) -> list[BrandLink]:
     """
     if "site" not in context:
         return []
-    employer = context.get("employer") or getattr(context.get("vacancy"), "shown_brand", None)
+    employer = context.get("employer") or getattr(context.get("vacancy"), "brand", None)
     # A sign-in view of a package has a `site` of its own. Such pages are on the main host.
     brand = employer or getattr(context["site"], "brand", None)
     return BrandLink.shown(get_language() or site_language(), brand and brand.pk)

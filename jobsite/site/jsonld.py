@@ -123,8 +123,8 @@ def _salary(pay: JsonObject | None) -> JsonObject | None:
 
 def _logo(item: JsonObject, vacancy: Vacancy) -> str:
     """Return the URL of the uploaded icon of the brand, if it has the shape of a logo, else ""."""
-    icon = vacancy.shown_brand and vacancy.shown_brand.icon_large
-    if not icon or not is_logo(str(icon)):
+    icon = vacancy.brand and vacancy.brand.icon_large
+    if not item.get("brand") or not icon or not is_logo(str(icon)):
         return ""
     url: str = item["brand"]["icons"]["large"]
     return url

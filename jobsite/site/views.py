@@ -102,8 +102,6 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
 def brand(site: Site, slug: str, language: str = "") -> HttpResponse:
     """Show a brand and its vacancies. A brand with a host has them there."""
     language = language or site_language()
-    if not settings.MULTI_BRANDING:
-        raise Http404
     found = get_object_or_404(Brand, slug=slug)
     if site.brand not in (None, found):
         raise Http404
@@ -148,9 +146,9 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
         posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
             "similar": _similar(site, row),
-            "employer": row.shown_brand,
+            "employer": row.brand,
             "back": _way_back(site),
-            "theme": theme_path(row.shown_brand),
+            "theme": theme_path(row.brand),
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
             "apply_url": item["apply_url"] or apply_page,
@@ -162,9 +160,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
                 language=item["language"],
             ),
             "posting": jsonld.script(posting) if posting else "",
-            "brand_path": page_path("brand", language, slug=row.shown_brand.slug)
-            if row.shown_brand
-            else "",
+            "brand_path": page_path("brand", language, slug=row.brand.slug) if row.brand else "",
             "canonical": item["url"],
         }
         return interface.cache(respond(site, "vacancy.html", context))
@@ -303,7 +299,7 @@ def _closed(site: Site, interface: Interface, pk: int, language: str) -> HttpRes
     closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
     if closed is None or not site.shows(closed):
         raise Http404
-    brand = closed.shown_brand
+    brand = closed.brand
     query = [(SIZE, str(OTHERS)), ("fields", ",".join(LISTED))]
     if brand:
         query.append((filter_name(Fact.BRAND), brand.slug))

@@ -93,7 +93,7 @@ class FormImporter:
             reading.structure = with_roles_of(served.whole_structure, reading.structure)
         language = self._language(reading, served)
         wanted = key(reading.structure, language)
-        self._note(row, reading, language, vacancy.shown_brand_id)
+        self._note(row, reading, language, vacancy.brand_id)
         current = (
             key(served.whole_structure, served.served_language)
             if served

@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
 from applications.mail import templates as mail
 from applications.mail.stage_email import already_written, sent_at
-from applications.models import Application, HistoryEntry, Reason, Stage
+from applications.models import Application, Interview, Reason, Stage
 from applications.operations import Move
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
@@ -58,7 +58,7 @@ class MoveForm(forms.Form):
     ) -> None:
         super().__init__(data, **kwargs)
         self.stage = stage
-        upcoming = HistoryEntry.objects.interviews().filter(
+        upcoming = Interview.objects.taking_place().filter(
             application__in=applications, planned_at__gt=timezone.now()
         )
         if stage.kind == Stage.Kind.OPEN or not upcoming.exists():

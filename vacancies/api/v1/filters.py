@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Prefetch
 from django.utils import translation
 from drf_spectacular.utils import extend_schema_view
@@ -51,11 +50,7 @@ def count_options(index: Index, scopes: Mapping[str, BitMap64]) -> list[Any]:
 
 def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject]:
     """Return the filters by facts, with the options that vacancies of their scope have."""
-    brands = (
-        Brand.objects.exclude(slug="").values_list("slug", "name")
-        if settings.MULTI_BRANDING
-        else ()
-    )
+    brands = Brand.objects.exclude(slug="").values_list("slug", "name")
     brands_by_name = dict(sorted(brands, key=lambda pair: fold(pair[1])))
     with translation.override(site_language()):
         filters = []
