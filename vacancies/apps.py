@@ -28,6 +28,8 @@ class VacanciesConfig(AppConfig):
     def ready(self) -> None:
         # models are not loaded when this module is imported
         from vacancies import checks  # noqa: F401 - importing registers the checks
+        from vacancies.feed.triggers import create_triggers
         from vacancies.search import triggers
 
         post_migrate.connect(triggers.after_migrations, sender=self)
+        post_migrate.connect(create_triggers, sender=self)

@@ -128,7 +128,11 @@ _ERROR = {
     },
 }
 _PROBLEM = {
-    "type": field("string", "Type of the problem. `about:blank`: see the status.", "about:blank"),
+    "type": field(
+        "string",
+        "Type of the problem. `about:blank`: see the status. `cursor-expired`: see 410.",
+        "about:blank",
+    ),
     "title": field("string", "Name of the status.", "Not Found"),
     "status": field("integer", "HTTP status.", 404, minimum=400, maximum=599),
     "detail": field("string", "A sentence for people.", "No published vacancy has this id."),
@@ -138,6 +142,12 @@ _PROBLEM = {
         "description": "One entry for each invalid query parameter (400 only).",
         "items": reference("ParameterError"),
         "examples": [[_refused(SIZE, "abc", parameters.NUMBER_ALLOWED)]],
+    },
+    "links": {
+        "type": "object",
+        "description": "Addresses that help (410 only): `restart` begins a feed anew.",
+        "properties": {"restart": {"type": "string", "format": "uri"}},
+        "examples": [{"restart": f"{EXAMPLE_HOST}/v1/vacancies/changes"}],
     },
 }
 _URL = f"{EXAMPLE_HOST}/v1/vacancies?page%5Bsize%5D=20&page%5Bnumber%5D="
@@ -196,7 +206,7 @@ SCHEMAS = {
     "Links": _object("Absolute addresses of other pages, with the parameters in effect.", _LINKS),
     "Meta": _object("Position of the page in the list.", _META, optional=["suggestions"]),
     "ParameterError": _object("The error of one query parameter.", _ERROR),
-    "Problem": _object("An error (RFC 9457).", _PROBLEM, optional=["errors"]),
+    "Problem": _object("An error (RFC 9457).", _PROBLEM, optional=["errors", "links"]),
 }
 
 
@@ -307,6 +317,20 @@ _SHARED: dict[int, tuple[str, str, tuple[str, ...], JsonObject]] = {
         "The `Accept` header excludes JSON.",
         (),
         {"Wants HTML only": _problem(406, "Could not satisfy the request Accept header.")},
+    ),
+    410: (
+        "Gone",
+        "The changes after this cursor are not known any more: read the list anew.",
+        (),
+        {
+            "Expired": _problem(
+                410,
+                "The changes after this cursor are not known any more. Read the list anew.",
+                "/v1/vacancies/changes",
+                type="cursor-expired",
+                links={"restart": f"{EXAMPLE_HOST}/v1/vacancies/changes"},
+            )
+        },
     ),
     429: (
         "TooManyRequests",
@@ -449,6 +473,8 @@ def _allow_sparse_items(listed: Schema, schemas: JsonObject) -> None:
     if "anyOf" in data["items"]:  # another operation has the same list
         return
     name = data["items"]["$ref"].rpartition("/")[2]
+    if "vacancy" in schemas[name]["properties"]:  # a change, whose vacancy is sparse
+        return
     schemas[f"Sparse{name}"] = {
         "type": "object",
         "description": f"A {name} with only the keys in `fields`; their values are the same.",

@@ -97,7 +97,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         response._has_been_logged = True  # type: ignore[attr-defined] # so that Django does not log it again
         return response
 
-    headers, members = {}, {}
+    headers, members = {}, dict(getattr(exc, "members", {}))
     if wait := getattr(exc, "wait", None):
         headers["Retry-After"] = str(int(wait))
     if challenge := getattr(exc, "auth_header", None):

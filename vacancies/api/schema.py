@@ -435,6 +435,82 @@ def fields_parameter(names: tuple[str, ...]) -> OpenApiParameter:
     )
 
 
+# --- The feed ------------------------------------------------------------------------------------
+
+CHANGE = {
+    "id": field("integer", "Id of the vacancy.", 412, minimum=1),
+    "change": field(
+        "string",
+        "`upsert`: the vacancy is in the list, with this content. `remove`: it is not.",
+        "upsert",
+        enum=["upsert", "remove"],
+    ),
+    "vacancy": {
+        "description": "The vacancy as in the list; absent if it is removed.",
+        "anyOf": [reference("Vacancy"), reference("SparseVacancy")],
+        "examples": [{"id": 412, "title": "Ship engineer"}],
+    },
+}
+_CURSOR = "WzAsMCwwLDAsNyw5MjIzMzcyMDM2ODU0Nzc1ODA3XQ"
+_NEXT = f"{EXAMPLE_HOST}/v1/vacancies/changes?since={_CURSOR}"
+FEED = {
+    "links": {
+        "type": "object",
+        "required": ["next"],
+        "properties": {
+            "next": field(
+                "string", "Address of the changes after these, also to poll.", _NEXT, format="uri"
+            )
+        },
+    },
+    "meta": {
+        "type": "object",
+        "required": ["cursor", "more"],
+        "properties": {
+            "cursor": field("string", "The position after these changes.", _CURSOR, minLength=1),
+            "more": field("boolean", "Whether there are more changes now.", False),
+        },
+    },
+}
+FEED_RULES = (
+    " Without `since`, the feed begins with all vacancies of the list. Apply the changes in their "
+    "order, and follow `links.next`. After a response with `more: false`, a copy is exactly the "
+    "list at the time of that response. A change can come twice. After 410, read the list anew "
+    "from `links.restart`, and delete what it does not contain."
+)
+FEED_PARAMETERS = (
+    query(
+        "since",
+        {"type": "string", "minLength": 1, "maxLength": 400, "examples": [_CURSOR]},
+        "Changes after this cursor, which is valid for the same list, brand and keys.",
+    ),
+    query(
+        "page[size]",
+        {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100, "examples": [500]},
+        "The most changes in one response.",
+    ),
+    query(
+        filter_name(Fact.BRAND),
+        {"type": "string", "minLength": 1, "maxLength": 200, "examples": ["harbour-works"]},
+        "Only vacancies of the brand with this slug.",
+    ),
+)
+
+
+def feed_examples(path: str, names: tuple[str, ...]) -> JsonObject:
+    links = {"next": f"{EXAMPLE_HOST}{path}/changes?since={_CURSOR}"}
+    item = example(VACANCY, names)
+    changes = [
+        {"id": item["id"], "change": "upsert", "vacancy": item},
+        {"id": 380, "change": "remove"},
+    ]
+    meta = {"cursor": _CURSOR, "more": False}
+    return {
+        "Changes": {"data": changes, "links": links, "meta": meta},
+        "Nothing changed": {"data": [], "links": links, "meta": meta},
+    }
+
+
 # --- Examples ----------------------------------------------------------------------------------
 
 
