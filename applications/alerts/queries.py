@@ -134,9 +134,8 @@ class News:
         new = Vacancy.objects.published(at=at).external().filter(publish_from__gt=since)
         # who applies to these has no vacancy in mind
         new = new.exclude(requisition__is_for_open_applications=True)
-        self.starts: dict[int, datetime] = dict(
-            new.newest_first().values_list("pk", "publish_from")
-        )  # type: ignore[arg-type] # published ones have a start
+        starts = new.newest_first().values_list("pk", "publish_from")
+        self.starts: dict[int, datetime] = dict(starts)  # type: ignore[arg-type] # none is null
         self._places = {pk: place for place, pk in enumerate(self.starts)}
 
     @cached_property
