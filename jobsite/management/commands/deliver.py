@@ -19,6 +19,7 @@ from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.office.approval_emails import ApprovalEmails
 from jobsite.office.closing_emails import ClosingEmails
 from jobsite.ops.commands import Command as BaseCommand
+from vacancies.feed.maintenance import OldChanges
 from vacancies.search.merge import MergeJob
 
 
@@ -36,7 +37,12 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         ConsentReminders,
         JobAlerts,
     )
-    others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), PhoneDigits()]
+    others: list[Job] = [
+        *(kind(base_url) for kind in kinds),
+        MergeJob(),
+        PhoneDigits(),
+        OldChanges(),
+    ]
     lanes: dict[str, list[Job]] = {
         "mailbox": [Replies(base_url)],
         "others": others,
