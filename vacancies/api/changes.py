@@ -24,7 +24,7 @@ from vacancies.api.lists import ListViewSet, Rendered, json_response
 from vacancies.api.rendered_items import store
 from vacancies.api.v1 import VacancySerializer
 from vacancies.feed import cursor as cursors
-from vacancies.feed.reading import Result, read
+from vacancies.feed.reading import FeedPage, read
 from vacancies.models import Brand
 from vacancies.querysets import VacancyList
 
@@ -145,7 +145,7 @@ class ChangeViewSet(ListViewSet):
         if "fields" in self.query:
             self.only = parameters.choices("fields", self.query["fields"], self.item_keys)
 
-    def scope(self) -> cursors.Scope:
+    def scope(self) -> cursors.FeedScope:
         """Return what the client reads. Raises InvalidParameters for an unknown brand."""
         slug = self.query.get(BRAND, "")
         brand = None
@@ -157,7 +157,7 @@ class ChangeViewSet(ListViewSet):
             )
             if brand is None:
                 raise InvalidParameters([invalid_value(BRAND, slug, "the slug of one brand")])
-        return cursors.Scope(self.vacancy_list, brand, slug, tuple(self.only or ()))
+        return cursors.FeedScope(self.vacancy_list, brand, slug, tuple(self.only or ()))
 
     def address(self, cursor: str = "") -> str:
         """The address of the changes after `cursor`, with the parameters of the request."""
@@ -166,7 +166,7 @@ class ChangeViewSet(ListViewSet):
         query = parameters.encode(values)
         return absolute(self.request, self.request.path) + (f"?{query}" if query else "")
 
-    def body(self, result: Result, state: RevisionState | None) -> tuple[bytes, Rendered]:
+    def body(self, result: FeedPage, state: RevisionState | None) -> tuple[bytes, Rendered]:
         """Return the changes as JSON, separated by commas, and the items to store."""
         pks = [change.id for change in result.changes if change.is_visible]
         items, rendered = self.items(pks, state)

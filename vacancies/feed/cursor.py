@@ -32,7 +32,7 @@ class CursorExpiredError(Exception):
     """What changed after the cursor is not known any more: the client has to begin anew."""
 
 
-class Scope(NamedTuple):
+class FeedScope(NamedTuple):
     """What the client reads: a cursor of something else would mix items."""
 
     vacancy_list: VacancyList
@@ -52,7 +52,7 @@ class Scope(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class WalkCursor:
     """A client that reads the whole list, in the order of the ids."""
 
     last: int  # id
@@ -62,7 +62,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveCursor:
     """A client that has the list as it was, and reads what changes."""
 
     number: int  # all commits up to this one are read
@@ -72,7 +72,7 @@ class Live:
     seen: int
 
 
-Cursor = Snapshot | Live
+Cursor = WalkCursor | LiveCursor
 
 
 def microseconds(at: datetime) -> int:
@@ -83,17 +83,17 @@ def time(at: int) -> datetime:
     return _EPOCH + timedelta(microseconds=at)
 
 
-def encode(cursor: Cursor, scope: Scope) -> str:
+def encode(cursor: Cursor, scope: FeedScope) -> str:
     text = json.dumps([*scope.numbers(), *astuple(cursor)], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode(text: str, scope: Scope) -> Cursor:
+def decode(text: str, scope: FeedScope) -> Cursor:
     """Return the cursor. Raises CursorError, and CursorExpiredError if the brand's slug belongs to
     another brand now.
     """
     *of, values = _numbers(text)
-    cursor: Cursor = Snapshot(*values) if len(values) == 4 else Live(*values)
+    cursor: Cursor = WalkCursor(*values) if len(values) == 4 else LiveCursor(*values)
     if encode(cursor, scope) == text:
         return cursor
     vacancy_list, brand, slug, fields = of

@@ -18,9 +18,9 @@ from vacancies.feed.cursor import (
     END,
     Cursor,
     CursorExpiredError,
-    Live,
-    Scope,
-    Snapshot,
+    FeedScope,
+    LiveCursor,
+    WalkCursor,
     microseconds,
     time,
 )
@@ -52,26 +52,28 @@ _TOUCHES = (
 )
 
 
-class Change(NamedTuple):
+class FeedChange(NamedTuple):
     id: int
     is_visible: bool  # in the list; else it is to be removed
 
 
-class Result(NamedTuple):
-    changes: list[Change]
+class FeedPage(NamedTuple):
+    changes: list[FeedChange]
     cursor: Cursor
     has_more: bool
 
 
-def read(cursor: Cursor | None, scope: Scope, size: int, *, now: datetime, number: int) -> Result:
+def read(
+    cursor: Cursor | None, scope: FeedScope, size: int, *, now: datetime, number: int
+) -> FeedPage:
     """Return up to `size` changes after `cursor`; without one, the vacancies of the list. Raises
     CursorExpiredError.
     """
-    cursor = cursor or Snapshot(0, number, microseconds(now), -1)
+    cursor = cursor or WalkCursor(0, number, microseconds(now), -1)
     if _is_in_gap(cursor):
         raise CursorExpiredError
     if cursor.number > number:  # this server is late: the client has newer content
-        return Result([], cursor, isinstance(cursor, Snapshot))
+        return FeedPage([], cursor, isinstance(cursor, WalkCursor))
     result = _Reader(scope, size, now).read(cursor, number)
     if not result.changes and isinstance(result.cursor, type(cursor)) and not result.has_more:
         return result._replace(cursor=cursor)  # so that the response stays the same
@@ -80,7 +82,7 @@ def read(cursor: Cursor | None, scope: Scope, size: int, *, now: datetime, numbe
 
 def _is_in_gap(cursor: Cursor) -> bool:
     """R6, R7: whether a revision that the client read, or stopped in, is not known any more."""
-    is_inside = isinstance(cursor, Live) and cursor.last != END
+    is_inside = isinstance(cursor, LiveCursor) and cursor.last != END
     read_until = cursor.number - is_inside
     gaps = Q(after__lt=read_until, before__gt=read_until)
     return CursorGap.objects.filter(
@@ -91,59 +93,61 @@ def _is_in_gap(cursor: Cursor) -> bool:
 class _Reader:
     """Reads a list at one time."""
 
-    def __init__(self, scope: Scope, size: int, now: datetime) -> None:
+    def __init__(self, scope: FeedScope, size: int, now: datetime) -> None:
         self.list, self.brand, self.size, self.now = scope.vacancy_list, scope.brand, size, now
 
-    def read(self, cursor: Cursor, number: int) -> Result:
+    def read(self, cursor: Cursor, number: int) -> FeedPage:
         """Read at this time. If the cursor has a later one, from another clock, go back: what
         starts or ends in between is read again.
         """
         now = microseconds(self.now)
-        if isinstance(cursor, Snapshot):
+        if isinstance(cursor, WalkCursor):
             return self.walk(replace(cursor, at=min(cursor.at, now)), number)
         if cursor.at > now:
             cursor = replace(cursor, at=now, at_last=END)
         return self.follow(cursor, number)
 
-    def walk(self, cursor: Snapshot, number: int) -> Result:
+    def walk(self, cursor: WalkCursor, number: int) -> FeedPage:
         """The next vacancies of the whole list."""
         rows = self.members().filter(pk__gt=cursor.last).order_by("pk")
         pks = list(rows.values_list("pk", flat=True)[: self.size])
-        changes = [Change(pk, True) for pk in pks]
+        changes = [FeedChange(pk, True) for pk in pks]
         if len(pks) == self.size:
-            return Result(changes, replace(cursor, last=pks[-1]), True)
+            return FeedPage(changes, replace(cursor, last=pks[-1]), True)
         has_more = (cursor.number, cursor.at) != (number, microseconds(self.now))
-        return Result(changes, Live(cursor.number, END, cursor.at, END, cursor.seen), has_more)
+        return FeedPage(
+            changes, LiveCursor(cursor.number, END, cursor.at, END, cursor.seen), has_more
+        )
 
-    def follow(self, cursor: Live, number: int) -> Result:
+    def follow(self, cursor: LiveCursor, number: int) -> FeedPage:
         """What changed: by commits, then by starts and ends (R5: their positions are independent)."""
         limit = max(SCAN, self.size)
-        changes: list[Change] = []
+        changes: list[FeedChange] = []
         position = cursor
         rows = list(islice(changed(cursor.number, cursor.last), limit))
         for change, (of, pk) in self.judge(rows):
             if len(changes) == self.size:
-                return Result(changes, position, True)
+                return FeedPage(changes, position, True)
             changes += [change] if change else []
             position = replace(position, number=of, last=pk)
         if len(rows) == limit:
-            return Result(changes, position, True)
+            return FeedPage(changes, position, True)
         if changes:
             position = replace(cursor, number=number, last=END)
         rows = self.turns(cursor.at, cursor.at_last, limit)
         for change, (at, pk) in self.judge(rows):
             if len(changes) == self.size:
-                return Result(changes, position, True)
+                return FeedPage(changes, position, True)
             changes += [change] if change else []
             position = replace(position, at=at, at_last=pk)
         if len(rows) == limit:
-            return Result(changes, position, True)
+            return FeedPage(changes, position, True)
         if not changes:
-            return Result([], cursor, False)
+            return FeedPage([], cursor, False)
         position = replace(
             position, number=number, last=END, at=microseconds(self.now), at_last=END
         )
-        return Result(changes, position, False)
+        return FeedPage(changes, position, False)
 
     def members(self) -> PublishedQuerySet:
         """The vacancies of the list at this time."""
@@ -162,7 +166,9 @@ class _Reader:
             found |= {(microseconds(moment), pk) for moment, pk in first}
         return sorted(found)[:limit]
 
-    def judge(self, rows: list[tuple[int, int]]) -> Iterator[tuple[Change | None, tuple[int, int]]]:
+    def judge(
+        self, rows: list[tuple[int, int]]
+    ) -> Iterator[tuple[FeedChange | None, tuple[int, int]]]:
         """Yield each of `rows` with what clients have to do with the vacancy, its second member."""
         pks = {pk for _, pk in rows}
         columns = ("status", "audience", "publish_from", "publish_until", "brand_id")
@@ -180,7 +186,9 @@ class _Reader:
         for row in rows:
             yield self.change(row[1], current.get(row[1]), entries.get(row[1])), row
 
-    def change(self, pk: int, current: list[Any] | None, entry: list[Any] | None) -> Change | None:
+    def change(
+        self, pk: int, current: list[Any] | None, entry: list[Any] | None
+    ) -> FeedChange | None:
         """Return the change of a vacancy that is `current`, whose entry has two flags. None: no
         client has it.
         """
@@ -188,10 +196,10 @@ class _Reader:
         is_of_brand = self.brand is None or brand == self.brand
         has_begun = status == "published" and start <= self.now and audience in self.list.audiences
         if has_begun and is_of_brand:
-            return Change(pk, is_live(start, end, at=self.now))
+            return FeedChange(pk, is_live(start, end, at=self.now))
         was_in_list, has_moved = entry or (False, False)
         if was_in_list and (current is None or is_of_brand or has_moved):
-            return Change(pk, False)
+            return FeedChange(pk, False)
         return None
 
 
