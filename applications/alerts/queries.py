@@ -18,7 +18,7 @@ from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
 from vacancies.api.v1 import VacancySerializer
 from vacancies.choices import Fact, Keyword
-from vacancies.cities import PLACE, name_at
+from vacancies.facts.cities import PLACE, name_at
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
 from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.querysets import VacancyList
