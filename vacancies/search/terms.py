@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from jobsite.languages import site_language
-from vacancies.models import Brand, FilterOption, Place, Vacancy, VacancyOption, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Brand, FilterOption, Place, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList
 from vacancies.search.words import STEMMERS, all_words, folded, name_words, split_words
 

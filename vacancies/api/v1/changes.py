@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute
-from jobsite.api.openapi import OPTIONAL_CREDENTIALS, Operation, SuccessResponse, documented
+from jobsite.api.openapi import documented
 from jobsite.api.parameters import invalid_value
 from jobsite.api.permissions import InternalAccess
 from jobsite.api.problems import InvalidParameters, ParameterError
@@ -19,10 +19,10 @@ from jobsite.api.serializers import PlainItemSerializer
 from jobsite.serving.rendered_items import dumps
 from jobsite.serving.revision import RevisionState, read_state, snapshot
 from jobsite.types import JsonObject
-from vacancies.api import schema
 from vacancies.api.lists import ListViewSet, Rendered, json_response
 from vacancies.api.rendered_items import store
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1 import change_operations
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.feed import cursor as cursors
 from vacancies.feed.reading import FeedPage, read
 from vacancies.models import Brand
@@ -54,11 +54,11 @@ class FeedPagination(BasePagination):
             "type": "object",
             "description": "Changes of a list, in the order to apply them.",
             "required": ["data", "links", "meta"],
-            "properties": {"data": items, **schema.FEED},
+            "properties": {"data": items, **change_operations.ENVELOPE},
         }
 
 
-@documented("VacancyChange", "A change of a list.", schema.CHANGE)
+@documented("VacancyChange", "A change of a list.", change_operations.CHANGE)
 class ChangeSerializer(PlainItemSerializer):
     id = serializers.IntegerField()
     change = serializers.ChoiceField(["upsert", "remove"])
@@ -68,33 +68,12 @@ class ChangeSerializer(PlainItemSerializer):
         omit_absent = ("vacancy",)
 
 
-def operation(name: str, path: str, description: str, **more: Any) -> Operation:
-    return Operation(
-        id=name,
-        summary=f"Follow the changes of {path}",
-        description=description + schema.FEED_RULES,
-        tag="Vacancies",
-        takes=(
-            *schema.FEED_PARAMETERS,
-            schema.fields_parameter(VacancySerializer.Meta.fields),
-        ),
-        response=SuccessResponse(
-            serializer=ChangeSerializer(many=True),
-            description="The next changes.",
-            examples=schema.feed_examples(path, VacancySerializer.Meta.fields),
-        ),
-        **more,
-    )
-
-
-@extend_schema_view(
-    list=operation(
-        "listVacancyChanges",
-        "/v1/vacancies",
-        "Changes of the list of public vacancies.",
-        errors=(410,),
-    )
+OPERATIONS = change_operations.operations(
+    ChangeSerializer(many=True), VacancySerializer.Meta.fields
 )
+
+
+@extend_schema_view(list=OPERATIONS["external"])
 class ChangeViewSet(ListViewSet):
     """The feed of the public list, in version v1."""
 
@@ -179,15 +158,7 @@ class ChangeViewSet(ListViewSet):
         return b",".join(parts), rendered
 
 
-@extend_schema_view(
-    list=operation(
-        "listInternalVacancyChanges",
-        "/v1/vacancies/internal",
-        "Changes of the list of internal vacancies. " + schema.INTERNAL,
-        credentials=OPTIONAL_CREDENTIALS,
-        errors=(401, 403, 410),
-    )
-)
+@extend_schema_view(list=OPERATIONS["internal"])
 class InternalChangeViewSet(ChangeViewSet):
     vacancy_list = VacancyList.INTERNAL
     permission_classes = [InternalAccess]
