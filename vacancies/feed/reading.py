@@ -32,7 +32,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.querysets import PublishedQuerySet, is_live
+from vacancies.querysets import PublishedQuerySet, VacancyList, is_live
 from vacancies.readmodel.totals import is_maintained
 
 SCAN = 1_000  # rows that one request looks at, at least
@@ -78,6 +78,19 @@ def read(
     if not result.changes and isinstance(result.cursor, type(cursor)) and not result.has_more:
         return result._replace(cursor=cursor)  # so that the response stays the same
     return result._replace(cursor=replace(result.cursor, seen=max(cursor.seen, number)))
+
+
+def has_been_listed(scope: FeedScope, *, at: datetime) -> bool:
+    """Whether the list has, or recently had, vacancies of the brand."""
+    entries = FeedEntry.objects.filter(**{_flag(scope.vacancy_list): True})
+    audiences = scope.vacancy_list.audiences
+    begun = Q(status="published", publish_from__lte=at, audience__in=audiences)
+    known = begun | Q(pk__in=entries.values("pk"))
+    return Vacancy.objects.filter(known, brand=scope.brand).exists()
+
+
+def _flag(vacancy_list: VacancyList) -> str:
+    return "was_internal" if vacancy_list.is_internal else "was_external"
 
 
 def _is_in_gap(cursor: Cursor) -> bool:
@@ -176,11 +189,10 @@ class _Reader:
             pk: values
             for pk, *values in Vacancy.objects.filter(pk__in=pks).values_list("pk", *columns)
         }
-        flag = "was_internal" if self.list.is_internal else "was_external"
         entries = {
             pk: flags
             for pk, *flags in FeedEntry.objects.filter(pk__in=pks).values_list(
-                "pk", flag, "has_moved"
+                "pk", _flag(self.list), "has_moved"
             )
         }
         for row in rows:

@@ -53,6 +53,10 @@ def without_gaps(monkeypatch):
 )
 def test_each_rule_is_needed(monkeypatch, rule):
     rule(monkeypatch)
-    with pytest.raises(DifferenceError):
+
+    def simulate():
         for seed in range(20):
             Simulation(seed).run(400)
+
+    with pytest.raises(DifferenceError):
+        simulate()

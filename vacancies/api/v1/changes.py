@@ -1,7 +1,10 @@
 """The feed: what changed in the public and in the internal list (docs/api.md, keep a copy)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
@@ -24,7 +27,7 @@ from vacancies.api.rendered_items import store
 from vacancies.api.v1 import change_operations
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.feed import cursor as cursors
-from vacancies.feed.reading import FeedPage, read
+from vacancies.feed.reading import FeedPage, has_been_listed, read
 from vacancies.models import Brand
 from vacancies.querysets import VacancyList
 
@@ -42,6 +45,15 @@ class CursorExpired(APIException):
     def __init__(self, restart: str) -> None:
         super().__init__()
         self.members = {"type": "cursor-expired", "links": {"restart": restart}}
+
+
+@contextmanager
+def collected(errors: list[ParameterError]) -> Iterator[None]:
+    """Add the errors of the block to `errors`."""
+    try:
+        yield
+    except InvalidParameters as error:
+        errors += error.errors
 
 
 class FeedPagination(BasePagination):
@@ -85,24 +97,13 @@ class ChangeViewSet(ListViewSet):
     item_keys = VacancySerializer.Meta.fields
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.read_parameters()
         with snapshot() as state:
-            scope = self.scope()
             number = (state or read_state()).number
+            scope, size, cursor = self.read_parameters()
             try:
-                since = self.query.get(SINCE)
-                cursor = cursors.decode(since, scope) if since is not None else None
-                result = read(cursor, scope, self.size, now=self.now, number=number)
+                result = read(cursor, scope, size, now=self.now, number=number)
             except cursors.CursorExpiredError:
                 raise CursorExpired(self.address()) from None
-            except cursors.OtherFeedError:
-                detail = f"{SINCE} is a cursor of another list, brand or selection of keys."
-                error = ParameterError(SINCE, detail, self.query[SINCE], NO_CURSOR)
-                raise InvalidParameters([error]) from None
-            except cursors.CursorError:
-                raise InvalidParameters(
-                    [invalid_value(SINCE, self.query[SINCE], NO_CURSOR)]
-                ) from None
             data, rendered = self.body(result, state)
             self.revision = state.number if state else None
             self.until = self.next_turn(state)
@@ -115,28 +116,52 @@ class ChangeViewSet(ListViewSet):
         }
         return json_response(b'{"data":[' + data + b"]," + dumps(envelope)[1:])
 
-    def read_parameters(self) -> None:
+    def read_parameters(self) -> tuple[cursors.FeedScope, int, cursors.Cursor | None]:
+        """Return what the client reads, how much, and from where. Raises InvalidParameters with all
+        errors, and CursorExpired.
+        """
+        errors: list[ParameterError] = []
+        with collected(errors):
+            if "fields" in self.query:
+                self.only = parameters.choices("fields", self.query["fields"], self.item_keys)
+        size = DEFAULT_SIZE
+        with collected(errors):
+            size = self.page_size()
+        slug = self.query.get(BRAND, "")
+        brand = Brand.objects.filter(slug=slug).first() if settings.MULTI_BRANDING else None
+        scope = cursors.FeedScope(
+            self.vacancy_list, brand.pk if brand else None, slug, tuple(self.only or ())
+        )
+        cursor = None
+        with collected(errors):
+            cursor = self.cursor(scope)
+        # Without a cursor of it, a brand is known from its vacancies: others may be confidential.
+        if BRAND in self.query and not (brand and (cursor or has_been_listed(scope, at=self.now))):
+            errors.insert(0, invalid_value(BRAND, slug, "the slug of one brand"))
+        if errors:
+            raise InvalidParameters(errors)
+        return scope, size, cursor
+
+    def page_size(self) -> int:
         size = parameters.number(SIZE, self.query.get(SIZE, str(DEFAULT_SIZE)))
         if size > SIZE_MAX:
             allowed = f"a whole number from 1 to {SIZE_MAX}"
             raise InvalidParameters([invalid_value(SIZE, self.query[SIZE], allowed)])
-        self.size = size
-        if "fields" in self.query:
-            self.only = parameters.choices("fields", self.query["fields"], self.item_keys)
+        return size
 
-    def scope(self) -> cursors.FeedScope:
-        """Return what the client reads. Raises InvalidParameters for an unknown brand."""
-        slug = self.query.get(BRAND, "")
-        brand = None
-        if BRAND in self.query:
-            brand = (
-                Brand.objects.filter(slug=slug).values_list("pk", flat=True).first()
-                if slug
-                else None
-            )
-            if brand is None:
-                raise InvalidParameters([invalid_value(BRAND, slug, "the slug of one brand")])
-        return cursors.FeedScope(self.vacancy_list, brand, slug, tuple(self.only or ()))
+    def cursor(self, scope: cursors.FeedScope) -> cursors.Cursor | None:
+        if (since := self.query.get(SINCE)) is None:
+            return None
+        try:
+            return cursors.decode(since, scope)
+        except cursors.CursorExpiredError:
+            raise CursorExpired(self.address()) from None
+        except cursors.OtherFeedError:
+            detail = f"{SINCE} is a cursor of another list, brand or selection of keys."
+            error = ParameterError(SINCE, detail, since, NO_CURSOR)
+            raise InvalidParameters([error]) from None
+        except cursors.CursorError:
+            raise InvalidParameters([invalid_value(SINCE, since, NO_CURSOR)]) from None
 
     def address(self, cursor: str = "") -> str:
         """The address of the changes after `cursor`, with the parameters of the request."""
