@@ -226,6 +226,10 @@ def _statements(manifest: JsonObject) -> list[str]:
             f"{REVISION_STEP}, "
             f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
+    if "jobsite_cursorgap" in tables:  # clients of a feed have to read the list anew
+        statements.append(
+            "INSERT INTO jobsite_cursorgap (after, before) SELECT -1, number FROM jobsite_revision"
+        )
     return statements
 
 
