@@ -6,6 +6,7 @@ The settings import this module: nothing here may read them.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -151,6 +152,27 @@ class Environment(environ.Env):
                     "Separate domains by commas."
                 )
         return [punycode(domain) for domain in domains]
+
+    def networks(self, var: str) -> list[IPv4Network | IPv6Network]:
+        found = []
+        for text in self.list(var, default=[]):
+            try:
+                found.append(ip_network(text.strip()))
+            except ValueError:
+                raise ImproperlyConfigured(
+                    f"{var} contains {text!r}, not a network such as 10.1.0.0/16. "
+                    "Separate networks by commas."
+                ) from None
+        return found
+
+    def ports(self, var: str) -> list[int]:
+        texts = [text.strip() for text in self.list(var, default=[])]
+        for text in texts:
+            if not re.fullmatch("[1-9][0-9]{0,4}", text) or int(text) > 65535:
+                raise ImproperlyConfigured(
+                    f"{var} contains {text!r}, not a port from 1 to 65535. Separate ports by commas."
+                )
+        return [*map(int, texts)]
 
     def time_zone(self, var: str, default: str) -> str:
         value: str = self.str(var, default)
