@@ -39,7 +39,9 @@ def collect() -> Iterator[Metric]:
         return gauge(f"dispatch_{name}", help_text, ("work",), values)
 
     yield of("due", f"Items that are due, {COUNT_MAX} for more.")
-    yield of("age_seconds", "For how long the oldest item is due that is not done and did not fail.")
+    yield of(
+        "age_seconds", "For how long the oldest item is due that is not done and did not fail."
+    )
     yield of(
         "postponed",
         f"Items that were refused for now and wait for another attempt, {COUNT_MAX} for more.",

@@ -69,6 +69,7 @@ def _unsafe_in_public(
 
 
 Options = dict[str, Any]  # of a database, a cache or a mail server
+Ports = list[int]  # `int` is a method below
 
 
 class Environment(environ.Env):
@@ -165,7 +166,7 @@ class Environment(environ.Env):
                 ) from None
         return found
 
-    def ports(self, var: str) -> list[int]:
+    def ports(self, var: str) -> Ports:
         texts = [text.strip() for text in self.list(var, default=[])]
         for text in texts:
             if not re.fullmatch("[1-9][0-9]{0,4}", text) or int(text) > 65535:

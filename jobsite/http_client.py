@@ -4,6 +4,7 @@ another origin and private addresses that the operator did not allow are refused
 
 import ipaddress
 import logging
+import re
 import socket
 import ssl
 import threading
@@ -43,7 +44,7 @@ class NoAnswerError(Exception):
     """A request that got no answer. The message states the reason."""
 
 
-class Answer(NamedTuple):
+class PostAnswer(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes  # at most ANSWER_MAX; less if it did not end in time
@@ -173,7 +174,7 @@ def post(
     *,
     networks: Collection[Network] = (),
     ports: Collection[int] = (),
-) -> Answer:
+) -> PostAnswer:
     """Send `body` to a receiver that a person chose, in one attempt, and return its answer. It can
     be at a public address or in one of `networks`, at port 443 or one of `ports`; redirects are not
     followed. Raises RequestRefusedError and NoAnswerError, which do not tell the address.
@@ -202,7 +203,9 @@ def post(
                 decode_content=False,
             )
             response = connection.getresponse()
-            return Answer(response.status, response.headers, _start_of(response))
+            if monotonic() >= end:  # the headers may be cut off
+                raise TimeoutError
+            return PostAnswer(response.status, response.headers, _start_of(response))
     except (urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError) as error:
         raise NoAnswerError(_why_no_answer(error, is_late=monotonic() >= end)) from error
     finally:
@@ -221,7 +224,7 @@ def why_refused(url: str, ports: Collection[int] = ()) -> str:
         return gettext_noop("This is not the address of a server.")
     if parts.scheme != "https":
         return gettext_noop("The address has to begin with https://.")
-    if parts.auth is not None or "@" in (parts.netloc or ""):
+    if "@" in re.split("[/?#]", url.partition("//")[2])[0]:
         return gettext_noop("The address may not contain a user name or password.")
     if (443 if parts.port is None else parts.port) not in {443, *ports}:
         return gettext_noop("The port is not allowed (WEBHOOK_PORTS).")

@@ -40,7 +40,7 @@ class WebhookEmails:
                 return "webhook email nothing"
             webhook.told_at = at
             webhook.save(update_fields=["told_at"])
-            owner = recipients_of(KIND).filter(pk=webhook.owner_id).first()
+            owner = recipients_of(KIND).filter(pk=webhook.owner_id or 0).first()
             if owner is None or not may_receive(owner, KIND):
                 return "webhook email nothing"
             _queue(owner, webhook, self.base_url, at)

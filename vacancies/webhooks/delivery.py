@@ -57,7 +57,7 @@ class WebhookDelivery:
         if webhook and self._is_open(webhook) and not look(webhook, at=at):
             self._settled.add(webhook.pk)
         webhook = self._read()
-        if not webhook or not webhook.pending_id or webhook.next_at > at:
+        if not webhook or webhook.next_at is None or webhook.next_at > at:
             return "webhook nothing"
         attempt, wait = send(webhook, at=at)
         with transaction.atomic():

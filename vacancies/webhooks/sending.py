@@ -7,7 +7,7 @@ from time import monotonic
 from django.conf import settings
 from django.utils.http import parse_http_date_safe
 
-from jobsite.http_client import Answer, NoAnswerError, RequestRefusedError, post
+from jobsite.http_client import PostAnswer, NoAnswerError, RequestRefusedError, post
 from vacancies.models import Webhook, WebhookAttempt
 from vacancies.webhooks.events import BUILD, CHANGED, PING, body_of, new_id
 from vacancies.webhooks.signing import signed
@@ -57,7 +57,7 @@ def _send(
     return attempt, wait
 
 
-def _retry_after(answer: Answer, at: datetime) -> float:
+def _retry_after(answer: PostAnswer, at: datetime) -> float:
     text = answer.headers.get("Retry-After", "").strip()
     if re.fullmatch("[0-9]{1,9}", text):
         return float(text)
