@@ -27,7 +27,7 @@ from applications.models import CalendarFeed, HistoryEntry
 from applications.pages import signed_in
 from jobsite.api.absolute_urls import base_url
 from jobsite.types import UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 
 BEFORE, AFTER = timedelta(days=30), timedelta(days=180)
 NAMES = (

@@ -67,10 +67,7 @@ def applications_expire() -> list[CheckMessage]:
     return [
         Warning(
             "Applications are never deleted.",
-            hint=(
-                "Set APPLICATIONS_KEPT_DAYS, and run purge_applications daily "
-                "(jobsite-purge.timer)."
-            ),
+            hint=("Set APPLICATIONS_KEPT_DAYS, and run purge daily (jobsite-purge.timer)."),
             id="jobsite.W016",
         )
     ]

@@ -17,14 +17,12 @@ from django.utils.encoding import punycode
 
 LOOPBACK = {"localhost", ".localhost", "127.0.0.1", "::1", "[::1]", "unix"}
 # Variables of other programs that read the same file: deploy/gunicorn.conf.py, reload.sh,
-# compose.yaml, and libraries. Earlier names are those that the settings refuse or replace.
+# compose.yaml, and libraries.
 OF_PROGRAMS = {"WEB_THREADS", "RELOAD_SECONDS", "DATABASE_PASSWORD", "POSTGRES_PASSWORD", "DOMAIN"}
 OF_PROGRAMS |= {
     "CERTIFICATES",
     "OIDC_CLIENT_ID",
     "OIDC_CLIENT_SECRET",
-    "REPLICA_URLS",
-    "BODY_CACHE_MB",
 }
 OF_LIBRARIES = (
     r"(PG|GUNICORN_|PYTHON|DJANGO_|LC_|SSL_)\w+|TZ|TMPDIR|LANG|PATH|HOME|\w+_(proxy|PROXY)"

@@ -31,7 +31,7 @@ class PastedURLField(_Pasted, forms.URLField):
 
 class WebURLField(models.URLField):
     """An http or https URL. Other schemes can run scripts or reveal data: they are not read either,
-    because raw SQL, and earlier releases, may have written them.
+    because raw SQL may have written them.
     """
 
     default_validators = [URLValidator(schemes=["http", "https"])]

@@ -2,7 +2,7 @@
 read them, and no URL leads to them.
 
 A file is written before the transaction that stores its name, so that no row is without its file.
-clean_media deletes files without a row, but waits a day for their transaction.
+purge deletes files without a row, but waits a day for their transaction.
 """
 
 import os
@@ -19,7 +19,6 @@ from django.core.files.storage import storages
 from django.db import models
 
 _NAME = re.compile(r"[0-9a-f]{32}")
-_EARLIER = re.compile(r"\.([0-9a-f]{32})\.part")  # files of earlier checkouts before the commit
 
 
 class PrivateNameField(models.CharField):
@@ -69,7 +68,7 @@ def bucket() -> Any:
 
 def write(name: str, chunks: Iterable[bytes]) -> None:
     """Write the file `name` to the disk, or into the bucket. Raise OSError; then there is no file,
-    or in the bucket one that clean_media deletes.
+    or in the bucket one that purge deletes.
     """
     if store := bucket():
         with tempfile.TemporaryFile() as file:
@@ -121,10 +120,11 @@ def stored() -> Iterator[Stored]:
             if is_name(name):
                 yield Stored(name, f"private/{name}", size, modified_at.timestamp())
         return
-    for name, path in _paths():
-        with suppress(FileNotFoundError):  # deleted meanwhile
-            stat = path.stat()
-            yield Stored(name, str(path), stat.st_size, stat.st_mtime)
+    for path in _paths():
+        if is_name(path.name):
+            with suppress(FileNotFoundError):  # deleted meanwhile
+                stat = path.stat()
+                yield Stored(path.name, str(path), stat.st_size, stat.st_mtime)
 
 
 def remove(file: Stored) -> None:
@@ -135,18 +135,9 @@ def remove(file: Stored) -> None:
         Path(file.place).unlink(missing_ok=True)
 
 
-def earlier() -> dict[str, Path]:
-    """Return the files of earlier checkouts that a crash left as .NAME.part: their path by name."""
-    return {} if bucket() else {name: path for name, path in _paths() if path.name != name}
-
-
-def _paths() -> Iterator[tuple[str, Path]]:
+def _paths() -> Iterator[Path]:
     folder = Path(settings.PRIVATE_ROOT)
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        part = _EARLIER.fullmatch(path.name)
-        name = part[1] if part else path.name
-        if is_name(name):
-            yield name, path
+    yield from sorted(folder.iterdir()) if folder.is_dir() else ()
 
 
 def create_private(path: Path) -> BinaryIO:

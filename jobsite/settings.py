@@ -20,11 +20,16 @@ from jobsite.appearance import palette
 from jobsite.db.connection_settings import postgresql
 from jobsite.environment import env, unsafe_settings
 from jobsite.object_store import url as files_url
+from jobsite.release import commit_in, version_in
 from jobsite.text.iso_codes import COUNTRIES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env.read_env(BASE_DIR / ".env")
+
+# Read when the process starts: a checkout of another release does not change what it runs.
+VERSION = version_in(BASE_DIR)
+COMMIT = env.str("COMMIT", "").strip() or commit_in(BASE_DIR)
 
 # --- Process -----------------------------------------------------------------------------------
 
@@ -174,11 +179,10 @@ STATEMENT_TIMEOUT = env.int(
 # The address of streaming replicas, for public reads. HAProxy or another program chooses the
 # server.
 REPLICA_URL = env.str("REPLICA_URL", "").strip()
-if os.environ.get("REPLICA_URLS") or REPLICA_URL.count("://") > 1:
+if REPLICA_URL.count("://") > 1:
     raise ImproperlyConfigured(
-        "REPLICA_URLS is replaced by REPLICA_URL, one address for all replicas, and "
-        "REPLICA_MAX_LAG by a "
-        "health check of HAProxy: see docs/operations/cluster.md."
+        "REPLICA_URL has several addresses: set one, at which HAProxy chooses the replica "
+        "(docs/operations/cluster.md)."
     )
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.database("DATABASE_URL", default=f"sqlite:///{BASE_DIR / 'db.sqlite3'}")
@@ -223,7 +227,6 @@ COUNTERS_MAX = 100_000
 CACHES: dict[str, dict[str, Any]] = {"default": env.cache_server("CACHE_URL", "locmemcache://")}
 if CACHES["default"]["BACKEND"].endswith(".RedisCache"):
     CACHES["default"]["BACKEND"] = "jobsite.serving.cache.RedisCache"
-    CACHES["default"]["VERSION"] = 2  # does not touch the keys of releases that stored pickles
 elif CACHES["default"]["BACKEND"].endswith(".LocMemCache"):
     CACHES["default"].setdefault("OPTIONS", {}).setdefault("MAX_ENTRIES", COUNTERS_MAX)
 
@@ -456,7 +459,7 @@ PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
 # Whether applicants see their interviews and tasks.
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
-# The retention period of purge_applications; 0 means none, so that it needs --older-than.
+# The retention period in days, see the command `purge`; 0: none.
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 # Countries (ISO 3166-1) whose vacancies get a content warning without pay.
 PAY_REQUIRED_IN = env.countries("PAY_REQUIRED_IN", COUNTRIES)
@@ -477,8 +480,8 @@ APPLY_PROOF = env.choice("APPLY_PROOF", "auto", ("auto", "always", "off"))
 # Serve /jobs: pages of the vacancies for visitors.
 CAREER_SITE = env.bool("CAREER_SITE", default=False)
 APPLY_PAGES = env.bool("APPLY_PAGES", default=CAREER_SITE)  # serve /apply/<id>
-# The response cache of each process; 0 disables it. BODY_CACHE_MB is the earlier name.
-RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=env.int(var="BODY_CACHE_MB", default=64))
+# The response cache of each process; 0 disables it.
+RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=64)
 # Ids of filtered and sorted lists, for each process.
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"

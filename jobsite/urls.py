@@ -13,7 +13,7 @@ from applications.apply import apply, thanks
 from jobsite.api.docs import DocsView, guide, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
 from vacancies.api import v1 as vacancies_v1
-from vacancies.media import media
+from vacancies.media.serving import media
 from vacancies.pages import page, preview
 
 v1 = SimpleRouter(trailing_slash=False)

@@ -14,8 +14,8 @@ from django.db import connection, models
 from jobsite.text.html import sanitise
 from tests.admin_pages import APPS, address, kind_of, routes, version_of
 from tests.applications.makers import make_application
+from vacancies.access.previews import token_for
 from vacancies.fields import HtmlField
-from vacancies.previews import token_for
 
 # As markup, in an attribute, in a JavaScript string of either kind, and in a template.
 MARKER = (

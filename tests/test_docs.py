@@ -16,6 +16,7 @@ import sys
 import urllib.request
 from contextlib import suppress
 from datetime import datetime
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import pytest
@@ -100,6 +101,18 @@ def lines_of(block):
     """Return the lines of the block without comments, continuation lines joined."""
     joined = block.text.replace("\\\n", "")
     return [re.sub(r"\s+# .*", "", line) for line in joined.splitlines() if line.strip()]
+
+
+def test_make_targets_and_modules_in_the_documents_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    unknown = []
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        text = path.read_text()
+        unknown += {*re.findall(r"(?:`|^    )make ([a-z-]+)", text, re.MULTILINE)} - targets
+        unknown += [
+            name for name in re.findall(r"-m (tests(?:\.\w+)*)", text) if not find_spec(name)
+        ]
+    assert unknown == []
 
 
 def test_skipped_lines_are_in_the_documents():

@@ -321,8 +321,8 @@ class ApplicationAdmin(BrandScopedAdmin):
             form = response.context_data["adminform"].form
             # the only error, of this form and of its interviews
             if getattr(form, "is_unconfirmed", False) and len(response.context_data["errors"]) == 1:
-                page = ApplicationPage(self)
-                response = page.confirmation(request, response.context_data["original"], form)
+                original = response.context_data["original"]
+                response = MovePages(self).confirm_one(request, original, form.move_form)
         response["Cache-Control"] = "private, no-store"
         return response
 

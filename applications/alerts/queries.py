@@ -18,7 +18,7 @@ from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
 from vacancies.api.v1 import VacancySerializer
 from vacancies.choices import Fact, Keyword
-from vacancies.cities import PLACE, name_at
+from vacancies.facts.cities import PLACE, name_at
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
 from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.querysets import VacancyList
@@ -134,9 +134,8 @@ class News:
         new = Vacancy.objects.published(at=at).external().filter(publish_from__gt=since)
         # who applies to these has no vacancy in mind
         new = new.exclude(requisition__is_for_open_applications=True)
-        self.starts: dict[int, datetime] = dict(
-            new.newest_first().values_list("pk", "publish_from")
-        )  # type: ignore[arg-type] # published ones have a start
+        starts = new.newest_first().values_list("pk", "publish_from")
+        self.starts: dict[int, datetime] = dict(starts)  # type: ignore[arg-type] # none is null
         self._places = {pk: place for place, pk in enumerate(self.starts)}
 
     @cached_property

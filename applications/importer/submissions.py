@@ -51,7 +51,7 @@ def add_submission(
         consented_at=data.get("consented_at", application.created_at),
         source=data.get("source", ""),
     )
-    # A rollback leaves the files without rows; clean_media deletes them.
+    # A rollback leaves the files without rows; purge deletes them.
     return True
 
 

@@ -2,7 +2,7 @@
 invitations, changes, cancellations.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from email.utils import parseaddr
@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import get_language, pgettext
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from applications.mail import calendars
 from applications.mail.brand_mail import has_names, sender_of, signature_of
@@ -52,47 +52,73 @@ def queue_to(
     author: User | None = None,
     base_url: str = "",
     at: datetime,
-) -> None:
+) -> Message | None:
     """Queue the email that tells `participant` the `news` of their interview, with `others` who
-    take part, by name. Colleagues who switched such emails off get none.
+    take part, by name, and return it. Colleagues who switched such emails off get none.
     """
-    entry, user = participant.entry, participant.user
-    application = entry.application
-    if user and not recipients_of(Message.Kind.INTERVIEW).filter(pk=user.pk).exists():
-        return
-    language = language_of(user) if user else supported(application.language)
+    kind, entry, user = Message.Kind.INTERVIEW, participant.entry, participant.user
+    if not _is_wanted(participant, kind):
+        return None
+    with translation.override(_language(participant)):
+        summary = _summary(entry.application, user)
+        facts = [*_facts(participant, others), *_link_to(participant, base_url)]
+        email = _email(
+            kind,
+            participant,
+            _subject(summary, news),
+            [_lead(entry, user, news), "", *facts],
+            base_url=base_url,
+            asks=news != InterviewNews.CANCELLED,
+        )
+    calendar = _calendar(participant, news, summary, "\n".join(facts), at=at)
+    sender = sender_of(entry.application)
+    return queue(replace(email, author=author, calendar=calendar, sender=sender), at=at)
+
+
+def _is_wanted(participant: Participant, kind: Message.Kind) -> bool:
+    user = participant.user
+    return user is None or recipients_of(kind).filter(pk=user.pk).exists()
+
+
+def _language(participant: Participant) -> str:
+    if participant.user:
+        return language_of(participant.user)
+    return supported(participant.entry.application.language)
+
+
+def _email(
+    kind: Message.Kind,
+    participant: Participant,
+    subject: str,
+    lines: Iterable[str],
+    *,
+    base_url: str,
+    asks: bool,
+) -> Email:
+    """Return the email of `lines` in the active language, with what an email to the applicant or to
+    a colleague begins and ends with. `asks`: for an answer.
+    """
+    application, user = participant.entry.application, participant.user
     marker = new_marker()
-    with translation.override(language):
-        facts = list(_facts(participant, others))
-        link = _link_to(application, base_url) if user else []
-        summary = _summary(application, user)
-        lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
-        lines += [_lead(entry, user, news), "", *facts, *link]
-        if user:
-            lines += settings_lines(base_url)
-        else:
-            link_of_applicant = applicant_link(application, base_url, marker)
-            lines += _applicants_end(application, link_of_applicant, news)
-        subject = _subject(summary, news)
+    if user:
+        lines = [*lines, *settings_lines(base_url)]
+    else:
+        greeting = _("Hello %(name)s,") % {"name": application.display_name}
+        link = applicant_link(application, base_url, marker) if asks else ""
+        lines = [greeting, "", *lines, *_applicants_end(application, link)]
     body = "\n".join(lines)
-    queue(
-        Email(
-            kind=Message.Kind.INTERVIEW,
-            application=application,
-            to=participant.address,
-            language=language,
-            subject=subject,
-            body=body,
-            link_marker=marker if marker in body else "",
-            author=author,
-            recipient=user,
-            participant=participant,
-            calendar=_calendar(participant, news, summary, "\n".join(facts + link), at=at),
-            sender=sender_of(application),
-            # A cancellation says nothing that the colleague does not know.
-            vacancies=[application.vacancy_id] if user and news != InterviewNews.CANCELLED else (),
-        ),
-        at=at,
+    return Email(
+        kind=kind,
+        application=application,
+        to=participant.address,
+        language=get_language() or "",
+        subject=subject,
+        body=body,
+        link_marker=marker if marker in body else "",
+        recipient=user,
+        participant=participant,
+        # A cancellation says nothing that the colleague does not know.
+        vacancies=[application.vacancy_id] if user and asks else (),
     )
 
 
@@ -174,48 +200,32 @@ def queue_cancellations_before_erasure(applications: Collection[int], *, at: dat
 
 def queue_reminder(participant: Participant, *, base_url: str = "", at: datetime) -> None:
     """Remind `participant` of their interview. Colleagues who switched such emails off get none."""
-    user = participant.user
-    if user and not recipients_of(Message.Kind.REMINDER).filter(pk=user.pk).exists():
+    kind, entry = Message.Kind.REMINDER, participant.entry
+    if not _is_wanted(participant, kind):
         return
-    entry = participant.entry
     application = entry.application = Application.objects.with_email_facts().get(
         pk=entry.application_id
     )
     colleagues = (
         entry.participants.exclude(user=None).exclude(pk=participant.pk).select_related("user")
     )
-    language = language_of(user) if user else supported(application.language)
-    marker = new_marker()
-    with translation.override(language):
-        lines = [] if user else [_("Hello %(name)s,") % {"name": application.display_name}, ""]
-        others = [each.name for each in colleagues.order_by("pk")]
-        lines += [_("This is a reminder of your interview."), "", *_facts(participant, others)]
-        if user:
-            lines += [*_link_to(application, base_url), *settings_lines(base_url)]
-        else:
-            link = applicant_link(application, base_url, marker)
-            lines += _applicants_end(application, link, InterviewNews.INVITED)
-        subject = _("Reminder: %(interview)s") % {"interview": _summary(application, user)}
-    body = "\n".join(lines)
-    queue(
-        Email(
-            kind=Message.Kind.REMINDER,
-            application=application,
-            to=participant.address,
-            language=language,
-            subject=subject,
-            body=body,
-            link_marker=marker if marker in body else "",
-            recipient=user,
-            participant=participant,
-            vacancies=[application.vacancy_id] if user else (),
-        ),
-        at=at,
-    )
+    with translation.override(_language(participant)):
+        facts = _facts(participant, [each.name for each in colleagues.order_by("pk")])
+        lead = _("This is a reminder of your interview.")
+        summary = _summary(application, participant.user)
+        email = _email(
+            kind,
+            participant,
+            _("Reminder: %(interview)s") % {"interview": summary},
+            [lead, "", *facts, *_link_to(participant, base_url)],
+            base_url=base_url,
+            asks=True,
+        )
+    queue(email, at=at)
 
 
-def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
-    """Ask the applicant to choose one of the times of `offer`."""
+def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> Message:
+    """Ask the applicant to choose one of the times of `offer`. Return the email."""
     application, slot_set = offer.application, offer.set
     marker = new_marker()
     with translation.override(supported(application.language)):
@@ -236,7 +246,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> None:
         if signature := signature_of(application):
             lines += ["", signature]
         body = "\n".join(lines)
-        queue(
+        return queue(
             Email(
                 kind=Message.Kind.INTERVIEW,
                 application=application,
@@ -269,7 +279,7 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
             "",
             *_subject_lines(application),
             _when(entry),
-            *_link_to(application, base_url),
+            *_page_link(application, base_url),
         ]
         subject = _("Declined: %(interview)s") % {"interview": _summary(application, author)}
         email = email_to(author, Message.Kind.INTERVIEW, subject, lines, base_url=base_url)
@@ -354,13 +364,18 @@ def _whereabouts(entry: HistoryEntry | SlotSet, *more: str) -> Iterator[str]:
         yield entry.details
 
 
-def _link_to(application: Application, base_url: str) -> list[str]:
+def _link_to(participant: Participant, base_url: str) -> list[str]:
+    """Return the link to the page that a colleague reads."""
+    return _page_link(participant.entry.application, base_url) if participant.user else []
+
+
+def _page_link(application: Application, base_url: str) -> list[str]:
     path = reverse("admin:applications_application_change", args=[application.pk])
     return ["", _("The application:"), absolute(path, base_url)]
 
 
-def _applicants_end(application: Application, link: str, news: InterviewNews) -> Iterator[str]:
-    if news != InterviewNews.CANCELLED:
+def _applicants_end(application: Application, link: str) -> Iterator[str]:
+    if link:
         yield ""
         yield _("Open this link to accept or decline:")
         yield link

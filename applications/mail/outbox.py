@@ -3,7 +3,7 @@
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,9 +21,8 @@ from applications.models import Application, JobAlert, Message, Participant, Sta
 from applications.querysets import mailbox
 from jobsite.api.throttling import RateLimit, parse_rate
 from jobsite.db.locks import lock_transaction
-from jobsite.db.transactions import dry_run
 from jobsite.languages import supported
-from vacancies.pay import states_pay
+from vacancies.facts.pay import states_pay
 
 ADDRESS_MAX, SUBJECT_MAX = 254, 200  # characters
 INVALID_ADDRESS = gettext_noop("The address is not valid.")
@@ -132,7 +131,7 @@ def _tells_pay(email: Email, body: str) -> bool:
     # a receipt may repeat the pay that the applicant wishes
     if email.application is None or email.recipient or email.kind in UNASKED:
         return False
-    return states_pay(email.application.vacancy, body)
+    return states_pay(email.application.vacancy.pay, body)
 
 
 def _why_not_sent(email: Email, at: datetime) -> str:
@@ -158,17 +157,6 @@ def email_to(
         body="\n".join([*lines, *settings_lines(base_url)]),
         recipient=user,
     )
-
-
-def planned(queue_all: Callable[[], object], applications: Collection[int]) -> list[Message]:
-    """Return the emails to or about `applications` that `queue_all` would
-    queue, and write nothing.
-    """
-    with dry_run(True):
-        last = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        queue_all()
-        rows = Message.objects.filter(application__in=applications, pk__gt=last)
-        return list(rows.select_related("recipient", "application__user").order_by("pk"))
 
 
 def is_one_too_many(kinds: Sequence[Message.Kind], to: str, rate: str, at: datetime) -> bool:

@@ -18,7 +18,7 @@ from applications.models import Application, MailTemplate, Message, StageChange
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import StrOrPromise
-from vacancies.pay import pay_text
+from vacancies.facts.pay import pay_text
 
 _PLACEHOLDER = re.compile(r"\{([^{}\n]{0,60})\}")
 # Application, base URL, marker of the personal link.
@@ -50,7 +50,7 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     "brand": (_("The brand of the vacancy."), lambda a, *_: _brand(a)),
     "pay": (
         _("The pay of the vacancy, also if public sites do not show it. Empty if there is none."),
-        lambda a, *_: pay_text(a.vacancy),
+        lambda a, *_: pay_text(a.vacancy.pay),
     ),
     "recruiter": (_("The lead recruiter of the vacancy."), lambda a, *_: _recruiter(a)),
     "reference": (_("The reference of the application."), lambda a, *_: a.reference or ""),

@@ -62,8 +62,7 @@ class Application(models.Model):
     phone = models.CharField(
         _("phone"), max_length=200, blank=True, default="", db_default="", editable=False
     )
-    # For comparison, see `phone_digits()`. None: written by an earlier release; `PhoneDigits`
-    # computes it.
+    # For comparison, see `phone_digits()`. None: inserted by SQL.
     phone_digits = models.CharField(max_length=9, null=True, blank=True, editable=False)  # noqa: DJ001
     # the recruiter who looks after it
     owner = models.ForeignKey(

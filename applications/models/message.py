@@ -254,7 +254,7 @@ class EmailOptOut(models.Model):
     class Meta:
         verbose_name = _("email opt out")
         verbose_name_plural = _("email opt outs")
-        db_table = "applications_digestoptout"  # its first name, which the previous release uses
+        db_table = "applications_digestoptout"  # a rename would stop a site that runs
         constraints = [
             models.UniqueConstraint(fields=["user", "kind"], name="one_opt_out_per_kind")
         ]

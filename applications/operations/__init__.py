@@ -13,6 +13,7 @@ from applications.operations.consents import answer, open_request
 from applications.operations.interviews import reply as reply_to_interview
 from applications.operations.stages import (
     Move,
+    Moved,
     create_application,
     current_changes,
     move,
@@ -26,6 +27,7 @@ __all__ = [
     "Attempt",
     "DecidedError",
     "Move",
+    "Moved",
     "answer",
     "claim",
     "create_account",

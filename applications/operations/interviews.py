@@ -4,7 +4,7 @@ All lock the application first, so that of two changes the later one has the hig
 emails.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import interviews as mail
-from applications.mail.outbox import planned
 from applications.models import Application, HistoryEntry, Message, Offer, Participant
+from jobsite.db.transactions import dry_run
 
 # A change of one of these is sent to all who take part; one of the name or the result is not.
 SENT = ("planned_at", "ends_at", "zone", "place", "video_url", "details")
@@ -38,49 +38,59 @@ class InterviewPlan:
     invites_applicant: bool
     seen: datetime | None = None
 
+    def people(self) -> dict[int | None, User | None]:
+        """Return who takes part by id; None is the applicant, if there is an address."""
+        people: dict[int | None, User | None] = {user.pk: user for user in self.colleagues}
+        if self.invites_applicant and self.entry.application.address:
+            people[None] = None
+        return people
+
 
 def save_interview(
     plan: InterviewPlan, *, author: User | None, base_url: str = "", at: datetime
-) -> None:
-    """Schedule or change an interview, and tell those who take part. Raise InterviewChangedError if
-    somebody else changed it, or another interview has its `uid`, and Application.DoesNotExist.
+) -> list[Message]:
+    """Schedule or change an interview, and tell those who take part. Return the emails that were
+    queued. Raise InterviewChangedError if somebody else changed it, or another interview has its
+    `uid`, and Application.DoesNotExist.
     """
-    entry, invites_applicant = plan.entry, plan.invites_applicant
+    entry = plan.entry
+    send = partial(_send, author=author, base_url=base_url, at=at)
     with transaction.atomic():
-        application = _locked(entry.application_id)
+        entry.application = _locked(entry.application_id)
         before = HistoryEntry.objects.filter(uid=entry.uid).first()
         if before and (
             before.pk != entry.pk or before.updated_at != plan.seen or before.is_cancelled
         ):
             raise InterviewChangedError
-        entry.application = application
-        entry.is_visible, entry.updated_at = invites_applicant, at
-        is_moved = before is not None and any(getattr(before, n) != getattr(entry, n) for n in SENT)
-        wanted: dict[int | None, User | None] = {user.pk: user for user in plan.colleagues}
-        if invites_applicant and application.address:
-            wanted[None] = None
-        current = {each.user_id: each for each in _participants(before)} if before else {}
-        removed = [each for pk, each in current.items() if pk not in wanted]
+        entry.is_visible, entry.updated_at = plan.invites_applicant, at
         if before is None:
             entry.author = author
             entry.save()
-        else:
-            if is_moved or removed or wanted.keys() - current.keys():
-                before.application = application
-                before.sequence = entry.sequence = before.sequence + 1
-            entry.save(update_fields=OWN)
-            _send(removed, before, is_cancelled=True, author=author, base_url=base_url, at=at)
-            for each in removed:
-                each.delete()
-        kept = [each for pk, each in current.items() if pk in wanted]
-        if before and entry.planned_at != before.planned_at:
-            Participant.objects.filter(entry=entry).update(reply="", replied_at=None)
-        added = [
-            Participant.objects.create(entry=entry, user=user, address=_address(application, user))
-            for pk, user in wanted.items()
-            if pk not in current
-        ]
-        _send([*(kept if is_moved else ()), *added], entry, author=author, base_url=base_url, at=at)
+            return send(_invite(entry, plan.people()), entry)
+        before.application = entry.application
+        return _change(before, plan, send)
+
+
+def _change(
+    before: HistoryEntry, plan: InterviewPlan, send: Callable[..., list[Message]]
+) -> list[Message]:
+    """Save the changes of an interview that was scheduled as `before`. Return the emails."""
+    entry, people = plan.entry, plan.people()
+    is_moved = any(getattr(before, name) != getattr(entry, name) for name in SENT)
+    current = _participants(before)
+    removed = [each for each in current if each.user_id not in people]
+    kept = [each for each in current if each not in removed]
+    for each in kept:
+        del people[each.user_id]
+    if is_moved or removed or people:
+        before.sequence = entry.sequence = before.sequence + 1
+    entry.save(update_fields=OWN)
+    emails = send(removed, before, is_cancelled=True)
+    Participant.objects.filter(pk__in=[each.pk for each in removed]).delete()
+    if entry.planned_at != before.planned_at:
+        Participant.objects.filter(entry=entry).update(reply="", replied_at=None)
+    added = _invite(entry, people)
+    return [*emails, *send([*kept, *added] if is_moved else added, entry)]
 
 
 def cancel_interviews(
@@ -148,8 +158,8 @@ def planned_emails(
 ) -> list[Message]:
     """Return the emails that `save_interview` would queue, and write nothing."""
     copied = replace(plan, entry=copy(plan.entry))
-    save = partial(save_interview, copied, author=author, base_url=base_url, at=at)
-    return planned(save, [plan.entry.application_id])
+    with dry_run(True):
+        return save_interview(copied, author=author, base_url=base_url, at=at)
 
 
 def _locked(pk: int) -> Application:
@@ -159,6 +169,15 @@ def _locked(pk: int) -> Application:
 
 def _participants(entry: HistoryEntry) -> list[Participant]:
     return list(entry.participants.select_related("user").order_by("pk"))
+
+
+def _invite(entry: HistoryEntry, people: Mapping[int | None, User | None]) -> list[Participant]:
+    return [
+        Participant.objects.create(
+            entry=entry, user=user, address=_address(entry.application, user)
+        )
+        for user in people.values()
+    ]
 
 
 def _address(application: Application, user: User | None) -> str:
@@ -173,10 +192,11 @@ def _send(
     author: User | None,
     base_url: str,
     at: datetime,
-) -> None:
-    """Queue the email of each of `participants`. Waiting ones are deleted, and nobody gets a
-    cancellation of what they do not know.
+) -> list[Message]:
+    """Queue the email of each of `participants`, and return them. Waiting ones are deleted, and
+    nobody gets a cancellation of what they do not know.
     """
+    queued = []
     colleagues = {each.pk: each.name for each in _participants(entry) if each.user_id}
     for each in participants:
         each.entry = entry
@@ -189,4 +209,7 @@ def _send(
         if is_cancelled:
             news = mail.InterviewNews.CANCELLED
         others = [name for pk, name in colleagues.items() if pk != each.pk]
-        mail.queue_to(each, others, news, author=author, base_url=base_url, at=at)
+        email = mail.queue_to(each, others, news, author=author, base_url=base_url, at=at)
+        if email:
+            queued.append(email)
+    return queued

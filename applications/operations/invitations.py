@@ -16,7 +16,7 @@ from applications.operations.applicants import USERNAME_MAX, AccountExistsError
 from applications.querysets import accounts_with, folded_address
 from jobsite.accounts import roles
 from jobsite.languages import site_language
-from vacancies.access import brands_of
+from vacancies.access.brands import brands_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 

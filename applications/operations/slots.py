@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,7 +15,6 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from applications.mail.interviews import queue_offer
-from applications.mail.outbox import planned
 from applications.models import (
     Application,
     HistoryEntry,
@@ -27,6 +25,7 @@ from applications.models import (
     SlotSet,
 )
 from applications.operations.interviews import InterviewPlan, save_interview
+from jobsite.db.transactions import dry_run
 
 SLOTS_MAX = 40
 
@@ -51,9 +50,9 @@ class OfferedTimes:
     applications: Collection[int]
 
 
-def offer_slots(times: OfferedTimes, *, base_url: str = "", at: datetime) -> list[int]:
+def offer_slots(times: OfferedTimes, *, base_url: str = "", at: datetime) -> list[Message]:
     """Offer `times`. Each of the applications gets an email; those without an address or withdrawn
-    get none and no offer. Return the ids of the others.
+    get none and no offer. Return the emails.
     """
     slot_set = times.slot_set
     with transaction.atomic():
@@ -65,15 +64,14 @@ def offer_slots(times: OfferedTimes, *, base_url: str = "", at: datetime) -> lis
         slot_set.save()
         slot_set.colleagues.set(times.colleagues)
         Slot.objects.bulk_create(Slot(set=slot_set, starts_at=start) for start in times.starts)
-        for each in people:
-            offer = Offer.objects.create(set=slot_set, application=each)
-            queue_offer(offer, base_url=base_url, at=at)
-    return [each.pk for each in people]
+        offers = [Offer.objects.create(set=slot_set, application=each) for each in people]
+        return [queue_offer(offer, base_url=base_url, at=at) for offer in offers]
 
 
 def planned_offers(times: OfferedTimes, *, base_url: str = "", at: datetime) -> list[Message]:
     """Return the emails that `offer_slots` would queue, and write nothing."""
-    return planned(partial(offer_slots, times, base_url=base_url, at=at), times.applications)
+    with dry_run(True):
+        return offer_slots(times, base_url=base_url, at=at)
 
 
 def open_offers(application: Application, *, at: datetime) -> QuerySet[Offer]:
@@ -115,7 +113,7 @@ def is_changeable(offer: Offer, *, at: datetime) -> bool:
 
 def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> HistoryEntry:
     """Give `slot` to `offer`, instead of the one that it had, and schedule the interview. Raise
-    TakenError, ClosedError, or Offer.DoesNotExist if the offer was withdrawn.
+    TakenError, ChoiceClosedError, or Offer.DoesNotExist if the offer was withdrawn.
     """
     with transaction.atomic():
         slot_set = SlotSet.objects.select_for_update().get(pk=offer.set_id)

@@ -3,8 +3,8 @@ and cancels the emails about an earlier move that the applicant does not see yet
 """
 
 from collections import defaultdict
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,14 @@ from django.db.models import Max
 
 from applications.mail.outbox import cancel_unseen
 from applications.mail.stage_email import queue_stage_emails
-from applications.models import Application, Reason, Stage, StageChange, without_undone
+from applications.models import (
+    Application,
+    Message,
+    Reason,
+    Stage,
+    StageChange,
+    without_undone,
+)
 from applications.operations.interviews import cancel_upcoming
 from applications.querysets import ApplicationQuerySet, phone_digits
 from vacancies.models import Vacancy
@@ -55,9 +62,25 @@ class Move:
     base_url: str = ""
 
 
-def move(applications: ApplicationQuerySet, wanted: Move) -> tuple[list[int], list[int]]:
-    """Move `applications`. Return the ids of those that were moved, and of those that were in the
-    stage already. Moving a withdrawn application reopens it.
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """What a move did: the stage `changes`, the `emails` of the stage about them, and the ids of
+    the applications that were in the stage already, and that somebody else moved in the meantime.
+    """
+
+    changes: Sequence[StageChange]
+    emails: Sequence[Message] = ()
+    there: Sequence[int] = ()
+    elsewhere: Sequence[int] = ()
+
+    @property
+    def applications(self) -> list[int]:
+        """The ids of those that were moved."""
+        return [change.application_id for change in self.changes]
+
+
+def move(applications: ApplicationQuerySet, wanted: Move) -> Moved:
+    """Move `applications`. Moving a withdrawn application reopens it.
 
     A change has the time of the move, or that of the previous change if it is later: the
     application may have been moved while this call waited for its lock, or by a node whose clock is
@@ -71,11 +94,12 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> tuple[list[int], li
         # wait.
         current = Application.objects.filter(pk__in=locked).with_stage().order_by("pk")
         changes: list[StageChange] = []
-        unchanged: list[int] = []
+        there: list[int] = []
+        emails: list[Message] = []
         withdrawn: set[int] = set()
         for application in current.annotate(last_at=Max("changes__at")):
             if application.stage_id == stage.pk:
-                unchanged.append(application.pk)
+                there.append(application.pk)
                 continue
             changed_at = max(at, application.last_at or at)
             change = StageChange(
@@ -95,18 +119,15 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> tuple[list[int], li
         cancel_unseen(moved, at=at)
         if wanted.sends_email:
             told = [change for change in changes if change.application_id not in withdrawn]
-            queue_stage_emails(told, base_url=wanted.base_url, at=at)
+            emails = queue_stage_emails(told, base_url=wanted.base_url, at=at)
         if wanted.cancels_interviews:
             cancel_upcoming(moved, author=wanted.author, base_url=wanted.base_url, at=at)
-    return moved, unchanged
+    return Moved(changes=changes, emails=emails, there=there)
 
 
-def move_if_unchanged(
-    seen: dict[int, int | None], wanted: Move
-) -> tuple[list[int], list[int], list[int]]:
+def move_if_unchanged(seen: dict[int, int | None], wanted: Move) -> Moved:
     """Move the applications `seen`, whose values are the ids of the latest stage change that the
-    author knows. Return the ids of the applications that were moved, of those that were in the
-    stage already, and of those that somebody else moved in the meantime: these are not moved.
+    author knows. Those that somebody else moved in the meantime are not moved.
     """
     with transaction.atomic():
         rows = (
@@ -124,8 +145,7 @@ def move_if_unchanged(
             if change != seen[pk] and stage_id != wanted.stage.pk
         }
         rest = Application.objects.filter(pk__in=[pk for pk in locked if pk not in elsewhere])
-        moved, unchanged = move(rest, wanted)
-    return moved, unchanged, sorted(elsewhere)
+        return replace(move(rest, wanted), elsewhere=sorted(elsewhere))
 
 
 def current_changes(applications: Collection[int]) -> dict[int, StageChange]:

@@ -196,7 +196,7 @@ def _submit(attempt: Attempt, *, base_url: str, at: datetime) -> Application:
                 is_written = True
     except BaseException as error:
         # A connection that is lost during the COMMIT leaves it open whether the rows exist. Then
-        # the files are kept; clean_media deletes those without a row.
+        # the files are kept; purge deletes those without a row.
         if not (is_written and isinstance(error, OperationalError | InterfaceError)):
             stored.discard()
         raise

@@ -12,7 +12,7 @@ from applications.privacy.erasure import erase, erase_again, erase_alert, erase_
 from applications.privacy.erasures import copy as copy_erasures
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import names_of, possible_mentions
-from applications.privacy.retention import has_own_periods, not_permitted, purge, purge_credentials
+from applications.privacy.retention import not_permitted, purge, purge_credentials
 
 __all__ = [
     "KINDS",
@@ -27,7 +27,6 @@ __all__ = [
     "export",
     "export_application",
     "find",
-    "has_own_periods",
     "names_of",
     "not_permitted",
     "possible_mentions",

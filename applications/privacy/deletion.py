@@ -91,7 +91,7 @@ logger = logging.getLogger(__name__)
 def delete_applications(pks: Iterable[int]) -> Counter[str]:
     """Delete the applications `pks` with everything that belongs to them, and their entries in the
     admin's log. Their files are deleted after the commit: a crash leaves files without a row, which
-    clean_media deletes.
+    purge deletes.
     """
     wanted = list(pks)
     counts: Counter[str] = Counter()
@@ -116,9 +116,7 @@ def _delete_files(paths: list[str]) -> None:
         try:
             delete_files([path])
         except OSError as error:  # the rows are deleted already
-            logger.error(
-                "A file of an applicant is left for clean_media: %s.", type(error).__name__
-            )
+            logger.error("A file of an applicant is left for purge: %s.", type(error).__name__)
 
 
 def delete_account(user: User, sessions: Mapping[int, list[str]]) -> Counter[str]:

@@ -41,11 +41,6 @@ TOLD_AGE = timedelta(days=60)
 NOT_ASKED_AGE = timedelta(days=30)
 
 
-def has_own_periods() -> bool:
-    """Whether a vacancy has a retention period of its own."""
-    return Vacancy.objects.exclude(applications_kept_days=None).exists()
-
-
 def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     """Delete applications that did not change since `before`, or for the days of their vacancy if
     it has a period of its own, and have no step and no choice of times that is not over; those of

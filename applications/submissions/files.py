@@ -95,7 +95,7 @@ class StoredFiles:
         SubmissionFile.objects.bulk_create(self.rows)
 
     def discard(self) -> None:
-        """Delete the files, which have no rows. What cannot be deleted is left for clean_media."""
+        """Delete the files, which have no rows. What cannot be deleted is left for purge."""
         with suppress(OSError):
             private_files.delete(row.path for row in self.rows)
 

@@ -10,13 +10,6 @@ ORPHAN_AGE = timedelta(days=1)  # a submission stores its files before their row
 STEP = 500  # names
 
 
-def complete_all() -> None:
-    """Give files with a row that a crash of an earlier checkout left as .NAME.part their name."""
-    earlier = private_files.earlier()
-    for name in _named(list(earlier)):
-        earlier[name].rename(private_files.final_path(name))
-
-
 def orphans(*, at: datetime) -> Iterator[private_files.Stored]:
     """Yield each file without a row that is older than ORPHAN_AGE: the submission of a younger one
     may be about to commit. Other files of the folder are not touched.

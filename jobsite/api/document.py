@@ -3,9 +3,7 @@
 The hook `complete()` adds them to the operations that the apps declare with `openapi`.
 """
 
-import tomllib
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from http import HTTPStatus
 
 from django.conf import settings
@@ -367,14 +365,8 @@ SECURITY_SCHEMES = {
 
 
 # The version of the document: the newest API version, and a number for each release that adds to
-# it. The version of the project, 0.1.0, would look like API version v0.1.
+# it. It is not the version of the project.
 DOCUMENT_VERSION = "1.2.0"
-
-
-@lru_cache
-def version() -> str:
-    """Return the version of this project in pyproject.toml."""
-    return tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 
 def _info() -> JsonObject:

@@ -24,9 +24,9 @@ from jobsite.api.openapi import example
 from jobsite.types import JsonObject
 from vacancies.api import schema
 from vacancies.choices import PlaceKind
-from vacancies.cities import find_city
 from vacancies.dates import end_of_day
 from vacancies.exchange.columns import COLUMNS
+from vacancies.facts.cities import find_city
 from vacancies.models import (
     Attachment,
     Brand,

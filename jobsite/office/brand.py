@@ -19,7 +19,7 @@ from jobsite.admin.base import counted, counted_link
 from jobsite.api.absolute_urls import host_url, is_main_host
 from jobsite.office.brand_emails import BrandEmailPages
 from jobsite.types import Context, UserRequest
-from vacancies.access import brands_of, colleagues_of, forms_for
+from vacancies.access.brands import brands_of, colleagues_of, forms_for
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.choices import Fact
 from vacancies.models import Brand, Vacancy

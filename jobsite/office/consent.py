@@ -15,7 +15,7 @@ from unfold.decorators import display
 from forms_structure.models import ConsentText
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.types import UserRequest
-from vacancies.access import brands_of
+from vacancies.access.brands import brands_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 

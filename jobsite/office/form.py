@@ -15,7 +15,7 @@ from forms_structure.admin.form import FormBaseAdmin
 from forms_structure.models import Form
 from jobsite.admin.base import as_id, counted, counted_link
 from jobsite.types import Context, UserRequest
-from vacancies.access import brands_of, forms_for, may_change_form
+from vacancies.access.brands import brands_of, forms_for, may_change_form
 from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import SUBMITTED
 from vacancies.operations.save import Edit, save_content

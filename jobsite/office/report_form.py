@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
-from vacancies.access import brands_of
+from vacancies.access.brands import brands_of
 from vacancies.choices import Keyword
 from vacancies.models import Brand, Filter
 from vacancies.statistics.reading import Days

@@ -18,7 +18,7 @@ from applications.statistics import OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
 from jobsite.days import start_of_day
 from jobsite.spreadsheets.writing import Cell
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.dates import end_of_day
 from vacancies.models import Brand, DailyVacancies, FilterOption, StatisticsQuerySet
 from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group

@@ -19,7 +19,7 @@ from applications.admin.page.origins import to_inform
 from applications.models import Application, HistoryEntry, Stage
 from jobsite.admin.once import once_per_request
 from jobsite.types import StrOrPromise, UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING
 from vacancies.models import Vacancy, waiting_for_approval

@@ -31,7 +31,7 @@ from jobsite.office.user_forms import UserForm, is_colleague
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import Context, StrOrPromise, UserRequest
-from vacancies.access import brands_of, colleagues_of, manageable_by
+from vacancies.access.brands import brands_of, colleagues_of, manageable_by
 from vacancies.admin.list.filters import BrandFilter
 
 MAX_NAMES = 100  # accounts that a confirmation lists

@@ -24,7 +24,7 @@ from jobsite.accounts import roles
 from jobsite.fields import PastedEmailField
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.types import UserRequest
-from vacancies.access import brands_of, colleagues_of
+from vacancies.access.brands import brands_of, colleagues_of
 from vacancies.models import Brand
 from vacancies.querysets import EVERY_BRAND
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.charts import bar_chart
 from jobsite.office.report_tables import MAX_BARS, Makers, ReportTable, Scope, deleted_note, stored
 from jobsite.spreadsheets.writing import Cell
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.models import DailyVisits
 from vacancies.statistics.visits import OTHER, folded
 

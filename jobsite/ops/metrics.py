@@ -25,7 +25,6 @@ from prometheus_client.exposition import ThreadingWSGIServer, make_wsgi_app
 from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from jobsite.api.document import version
 from jobsite.ops import health
 from jobsite.serving import replica
 
@@ -123,7 +122,8 @@ class GaugeCollector:
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         labels = {
-            "version": version(),
+            "version": settings.VERSION,
+            "commit": settings.COMMIT,
             "django": django.__version__,
             "python": platform.python_version(),
         }

@@ -1,16 +1,14 @@
 """Migration operations for large tables.
 
 On PostgreSQL they block readers and writers no longer than a change of the catalogue takes. On
-other databases they are Django's operations, each in a transaction. A migration that uses them has
-`atomic = False` and can be interrupted: every operation can be repeated.
+SQLite they are Django's operations. A migration that uses them has `atomic = False` and can be
+interrupted: every operation can be repeated.
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from django.db import DatabaseError, migrations, models, router, transaction
+from django.db import DatabaseError, migrations, router
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
@@ -48,27 +46,6 @@ def _create_index(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> No
         without_lock_timeout(schema_editor, statement.replace(" INDEX", " INDEX CONCURRENTLY", 1))
 
 
-@contextmanager
-def _atomic(schema_editor: BaseDatabaseSchemaEditor) -> Iterator[None]:
-    """Run the block and the deferred SQL in one transaction.
-
-    SQLite rebuilds a table in several steps: if it were interrupted between two, the table would be
-    missing.
-    """
-    with transaction.atomic(using=schema_editor.connection.alias):
-        yield
-        while schema_editor.deferred_sql:
-            schema_editor.execute(schema_editor.deferred_sql.pop(0), params=None)
-
-
-def _columns(schema_editor: BaseDatabaseSchemaEditor, table: str) -> set[str]:
-    connection = schema_editor.connection
-    with connection.cursor() as cursor:
-        return {
-            column.name for column in connection.introspection.get_table_description(cursor, table)
-        }
-
-
 class AddIndexOnline(migrations.AddIndex):
     """Creates the index concurrently."""
 
@@ -102,109 +79,6 @@ class AddIndexOnline(migrations.AddIndex):
             without_lock_timeout(
                 schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.index.name}"'
             )
-
-
-class AddForeignKeyOnline(migrations.AddField):
-    """Adds a nullable column, which is fast, and creates its index concurrently."""
-
-    def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        model = to_state.apps.get_model(app_label, self.model_name)
-        field = model._meta.get_field(self.name)
-        is_missing = field.column not in _columns(schema_editor, model._meta.db_table)
-        if not _is_online(schema_editor):
-            if is_missing:
-                with _atomic(schema_editor):
-                    super().database_forwards(app_label, schema_editor, from_state, to_state)
-            return
-        if is_missing:
-            with schema_editor.connection.schema_editor(atomic=True) as inner:
-                super().database_forwards(app_label, inner, from_state, to_state)
-                inner.deferred_sql.clear()  # it creates the index
-        editor: Any = schema_editor  # the stubs leave out the method
-        for statement in editor._field_indexes_sql(model, field):
-            _create_index(schema_editor, str(statement))
-
-    def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        with nullcontext() if _is_online(schema_editor) else _atomic(schema_editor):
-            super().database_backwards(app_label, schema_editor, from_state, to_state)
-
-
-class AddConstraintOnline(migrations.AddConstraint):
-    """Adds a constraint, or replaces the one of the same name. It applies to new rows immediately;
-    existing rows are validated while others read and write. A conditional unique constraint is an
-    index, which is created concurrently.
-    """
-
-    def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        state.remove_constraint(app_label, self.model_name_lower, self.constraint.name)
-        super().state_forwards(app_label, state)
-
-    def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        self._replace(app_label, schema_editor, from_state, to_state)
-
-    def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        self._replace(app_label, schema_editor, from_state, to_state)
-
-    def _replace(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        old, new = (
-            state.apps.get_model(app_label, self.model_name) for state in (from_state, to_state)
-        )
-        name, table = self.constraint.name, new._meta.db_table
-        before, after = (
-            next((c for c in m._meta.constraints if c.name == name), None) for m in (old, new)
-        )
-        if not _is_online(schema_editor):
-            with schema_editor.connection.cursor() as cursor:
-                existing = schema_editor.connection.introspection.get_constraints(cursor, table)
-            with _atomic(schema_editor):
-                if before and name in existing:
-                    schema_editor.remove_constraint(new, before)  # remakes the table of this model
-                    existing.pop(name)
-                if after and name not in existing:
-                    schema_editor.add_constraint(new, after)
-        elif isinstance(self.constraint, models.UniqueConstraint):
-            if after:
-                _create_index(schema_editor, str(after.create_sql(new, schema_editor)))
-            else:
-                without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{name}"')
-        else:
-            add = f", ADD {after.constraint_sql(new, schema_editor)} NOT VALID" if after else ""
-            schema_editor.execute(
-                f'ALTER TABLE "{table}" DROP CONSTRAINT IF EXISTS "{name}"{add}', params=None
-            )
-            if after:
-                statement = f'ALTER TABLE "{table}" VALIDATE CONSTRAINT "{name}"'
-                without_lock_timeout(schema_editor, statement)
 
 
 class RunSQLOn(migrations.RunSQL):

@@ -29,7 +29,7 @@ from vacancies.api.serializers import PaySerializer
 from vacancies.choices import EmploymentType, PlaceKind, WorkPlace
 from vacancies.dates import last_day
 from vacancies.models import Brand, Vacancy, VacancyOption
-from vacancies.quality import IS_A_JOB
+from vacancies.quality.google import IS_A_JOB
 from vacancies.querysets import VacancyQuerySet
 
 NEWEST = 50

@@ -14,7 +14,7 @@ from jobsite.site.places import KM, Circle
 from jobsite.site.reading import Query
 from jobsite.types import JsonObject
 from vacancies.choices import Fact
-from vacancies.cities import PLACE
+from vacancies.facts.cities import PLACE
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, VacancyFilterSet, filter_name
 from vacancies.statistics.visits import given_source
 

@@ -16,9 +16,9 @@ from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, WorkPlace
-from vacancies.image_copies import Picture, picture
+from vacancies.facts.pay import pay_lines
 from vacancies.models import Filter
-from vacancies.pay import pay_lines
+from vacancies.uploads.image_copies import Picture, picture
 
 # Keys of the items of a list.
 LISTED = (

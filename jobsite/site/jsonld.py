@@ -22,7 +22,7 @@ from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import WorkPlace
 from vacancies.models import Vacancy
-from vacancies.quality import IS_A_JOB, missing_for_google, with_missing_for_google
+from vacancies.quality.google import IS_A_JOB, missing_for_google, with_missing_for_google
 from vacancies.querysets import VacancyQuerySet
 
 TEXTS = ("description", "profile", "offer", "company")

@@ -6,9 +6,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from vacancies.choices import country_choices
-from vacancies.cities import PLACE, City, name_at
+from vacancies.facts.cities import PLACE, City, name_at
+from vacancies.facts.locations import cities_named
 from vacancies.filtersets import NEAR
-from vacancies.locations import cities_named
 
 KM = "km"
 RADII, DEFAULT = ("5", "10", "25", "50", "100"), "25"

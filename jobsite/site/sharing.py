@@ -6,7 +6,7 @@ from babel.core import get_global
 from django.templatetags.static import static
 
 from jobsite.site.hosts import Site
-from vacancies.image_copies import picture
+from vacancies.uploads.image_copies import picture
 
 DESCRIPTION_MAX = 200  # characters
 

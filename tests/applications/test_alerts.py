@@ -448,7 +448,7 @@ def test_addresses_do_not_stay_after_the_career_site_was_switched_off(settings):
     make_alert(ends_at=NOW - 31 * DAY)
     kept = make_alert("filter%5Bsearch%5D=x", ends_at=NOW - 29 * DAY)
     morning()
-    run("purge_credentials")
+    run("purge")
     assert JobAlert.objects.get() == kept
 
 
@@ -459,13 +459,13 @@ def test_unconfirmed_alerts_and_old_emails_are_purged(time_machine):
     make_vacancy()
     morning()
     Message.objects.update(state="sent", finished_at=NOW)
-    run("purge_credentials")
+    run("purge")
     assert JobAlert.objects.count() == 2
     time_machine.move_to(NOW + 8 * DAY, tick=False)
-    run("purge_credentials")
+    run("purge")
     assert (Message.objects.count(), ToldVacancy.objects.count()) == (0, 1)
     time_machine.move_to(NOW + 80 * DAY, tick=False)
-    run("purge_credentials")
+    run("purge")
     assert ToldVacancy.objects.count() == 0
     assert JobAlert.objects.count() == 0
 

@@ -5,9 +5,11 @@ from email import message_from_bytes, policy
 from types import SimpleNamespace
 
 import pytest
+from django.db.models.signals import post_save
 from icalendar import Calendar
 
 from applications.mail.delivery import ABANDONED, MailDelivery, as_email
+from applications.mail.outbox import Email, queue
 from applications.models import BrandMail, HistoryEntry, Message, Participant, Stage
 from applications.operations import Move, move, withdraw_application
 from applications.operations.interviews import (
@@ -164,6 +166,31 @@ def test_preview_is_what_is_sent_and_writes_nothing(office):
     assert [each.to for each in emails] == [ANNA, MIA]
     assert not (HistoryEntry.objects.exists())
     assert not (Message.objects.exists())
+
+
+def test_preview_has_no_email_that_somebody_else_queues_meanwhile(office):
+    """A new participant stands for a colleague who writes to the applicant at that moment."""
+
+    def write(**kwargs):
+        text = {"subject": "Parking", "body": "Behind the house.", "language": "en"}
+        kind = Message.Kind.TEMPLATE
+        queue(Email(kind=kind, application=office.own, to=MIA, **text), at=NOW)
+
+    entry = HistoryEntry(
+        application=office.own,
+        uid="b" * 32,
+        zone="UTC",
+        name="Talk",
+        planned_at=START,
+        ends_at=START + timedelta(hours=1),
+    )
+    plan = InterviewPlan(entry=entry, colleagues=[], invites_applicant=True)
+    post_save.connect(write, sender=Participant)
+    try:
+        emails = planned_emails(plan, author=office.anna, at=NOW)
+    finally:
+        post_save.disconnect(write, sender=Participant)
+    assert [each.subject for each in emails] == ["Interview: Nurse, Acme"]
 
 
 def test_withdrawal_and_chosen_decisions_cancel_the_coming_interviews(office):

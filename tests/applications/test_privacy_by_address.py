@@ -273,7 +273,7 @@ def test_file_that_cannot_be_deleted_is_reported(
         assert run("erase_applicant", "--email", MAIL)[0] == 0
 
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
-    assert errors == ["A file of an applicant is left for clean_media: PermissionError."] * 2
+    assert errors == ["A file of an applicant is left for purge: PermissionError."] * 2
     assert len(private_files(settings)) == 3
 
 

@@ -1,5 +1,6 @@
 """Concurrent changes of one application or account by users and commands."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -67,8 +68,8 @@ def test_concurrent_bulk_moves_record_one_change_each(stages: dict[str, Stage], 
         )
     )
 
-    assert sorted(len(moved) for moved, _ in outcomes) == [0, 0, 0, 6]
-    assert [len(moved) + len(there) for moved, there in outcomes] == [6] * 4
+    assert sorted(len(moved.changes) for moved in outcomes) == [0, 0, 0, 6]
+    assert [len(moved.changes) + len(moved.there) for moved in outcomes] == [6] * 4
     assert [stages_of(each) for each in applications] == [["New", "Invited"]] * 6
     assert sorted(Message.objects.values_list("to", flat=True)) == [user.email for user in users]
 
@@ -78,9 +79,12 @@ def test_move_is_not_dated_before_the_previous_change(stages: dict[str, Stage]) 
     application = make_application(stage=stages["New"])
     rows, at = Application.objects.all(), timezone.now()
 
-    def move(stage: str, seconds: int) -> tuple[list[int], list[int]]:
-        later = at + timedelta(seconds=seconds)
-        return operations.move(rows, operations.Move(stage=stages[stage], author=None, at=later))
+    def move(stage: str, seconds: int) -> tuple[Sequence[int], Sequence[int]]:
+        wanted = operations.Move(
+            stage=stages[stage], author=None, at=at + timedelta(seconds=seconds)
+        )
+        moved = operations.move(rows, wanted)
+        return moved.applications, moved.there
 
     move("Rejected", 5)
 
@@ -233,7 +237,7 @@ def test_concurrent_import_and_move_record_one_change(stages: dict[str, Stage], 
 
     failed, moved = at_once(lambda: imported([row]), lambda: operations.move(rows, move))
 
-    assert (failed, sorted(map(len, moved))) == ([], [0, 1])
+    assert (failed, len(moved.changes) + len(moved.there)) == ([], 1)
     assert stages_of(application) == ["New", "Invited"]
 
 

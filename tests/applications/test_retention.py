@@ -1,4 +1,4 @@
-"""purge_applications and purge_credentials."""
+"""`purge`: applications, accounts and expired rows."""
 
 import json
 from datetime import timedelta
@@ -53,11 +53,12 @@ def test_purge_deletes_old_data_only(accounts, at):
     before = usernames()
     applications = set(Application.objects.filter(updated_at__gte=at - timedelta(days=30)))
 
-    code, out, _ = run("purge_applications", "--older-than", 30)
+    code, out, _ = run("purge", "--older-than", 30)
 
     assert (code, out) == (
         0,
-        "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens.\n",
+        "Deleted 2 applications without a change for 30 days, 2 accounts, 0 tokens, 0 sessions, "
+        "0 failed sign-ins and 0 unused files (0 bytes).\n",
     )
     assert before - usernames() == {"stale", "idle"}
     assert set(Application.objects.all()) == applications
@@ -67,11 +68,11 @@ def test_purge_deletes_old_data_only(accounts, at):
         2,
         2,
     )
-    assert run("purge_applications", "--older-than", 30)[1].startswith("Deleted 0 applications")
+    assert run("purge", "--older-than", 30)[1].startswith("Deleted 0 applications")
 
 
 def test_dry_run_of_a_purge_changes_nothing(accounts):
-    command = ("purge_applications", "--older-than", "30", "--format", "json")
+    command = ("purge", "--older-than", "30", "--format", "json")
     before = dump()
 
     dry = json.loads(run(*command, "--dry-run")[1])
@@ -97,7 +98,7 @@ def test_purge_compares_the_last_change_to_the_second(at):
                 updated_at=at - timedelta(days=days, seconds=seconds),
             )
 
-    run("purge_applications", "--older-than", 30)
+    run("purge", "--older-than", 30)
 
     left = Application.objects.values_list("vacancy__title", flat=True)
     assert set(left) == {"30 days -1 s", "30 days +0 s", "10 days -1 s", "10 days +0 s"}
@@ -109,27 +110,22 @@ def test_option_overrides_the_retention_setting(settings, at, monkeypatch):
     for days in (50, *range(200, 205)):
         make_application(created_at=at - timedelta(days=days))
 
-    assert run("purge_applications")[1].startswith(
-        "Deleted 5 applications without a change for 100 days"
-    )
-    assert run("purge_applications", "--older-than", 40)[1].startswith("Deleted 1 applications")
+    assert run("purge")[1].startswith("Deleted 5 applications without a change for 100 days")
+    assert run("purge", "--older-than", 40)[1].startswith("Deleted 1 applications")
 
 
-@pytest.mark.parametrize(
-    "options", [(), ("--older-than", "0"), ("--older-than", "-5"), ("--older-than", "99999")]
-)
-def test_purge_requires_a_number_of_days(settings, options, at):
-    settings.APPLICATIONS_KEPT_DAYS = 0
+@pytest.mark.parametrize("days", ["0", "-5", "99999"])
+def test_purge_refuses_an_impossible_number_of_days(days, at):
     make_application(created_at=at - timedelta(days=9000))
 
-    code, out, err = run("purge_applications", *options)
+    code, out, err = run("purge", "--older-than", days)
 
     assert (code, out) == (2, "")
     assert err
     assert Application.objects.exists()
 
 
-def test_purge_credentials_deletes_expired_credentials_only(jane, at, time_machine):
+def test_purge_without_a_period_deletes_what_has_expired_only(jane, at, time_machine):
     make_application(user=jane)
     make_token(jane, timedelta(days=1))
     good = make_token(jane, timedelta(days=9))
@@ -138,11 +134,12 @@ def test_purge_credentials_deletes_expired_credentials_only(jane, at, time_machi
     AccessAttempt.objects.create(username="jane", failures_since_start=1)
     time_machine.move_to(at + timedelta(days=2), tick=False)
 
-    code, out, _ = run("purge_credentials")
+    code, out, _ = run("purge")
 
     assert (code, out) == (
         0,
-        "Deleted 1 tokens, 1 sessions and 1 failed sign-ins that had expired.\n",
+        "Deleted 0 applications without a change for the period of their vacancy, 0 accounts, "
+        "1 tokens, 1 sessions, 1 failed sign-ins and 0 unused files (0 bytes).\n",
     )
     assert Token.objects.get().token_key == good[:15]
     assert Session.objects.get().session_key == "good"
@@ -154,7 +151,7 @@ def test_purged_account_leaves_no_data(person, time_machine, at):
     time_machine.move_to(at + timedelta(days=400), tick=False)
     User.objects.filter(username="other").update(last_login=timezone.now())
 
-    run("purge_applications", "--older-than", 365)
+    run("purge", "--older-than", 365)
 
     # entries of the log about other rows stay
     left = {marker: tables_containing(marker) - {"django_admin_log"} for marker in person}
@@ -169,7 +166,7 @@ def test_old_access_log_of_an_erased_applicant_is_purged(person, at, time_machin
     Application.objects.update(updated_at=at + timedelta(days=399))
     time_machine.move_to(at + timedelta(days=400), tick=False)
 
-    run("purge_applications", "--older-than", 365)
+    run("purge", "--older-than", 365)
 
     assert AccessLog.objects.count() == 2
 
@@ -184,8 +181,8 @@ def test_protected_account_is_kept_and_counted(accounts, monkeypatch):
 
     monkeypatch.setattr(User, "delete", protected)
 
-    code, out, _ = run("purge_applications", "--older-than", 30)
+    code, out, _ = run("purge", "--older-than", 30)
 
     assert code == 0
-    assert out.endswith("1 accounts, 0 tokens. 1 accounts kept because other rows refer to them.\n")
+    assert out.endswith(" 1 accounts kept because other rows refer to them.\n")
     assert "stale" in usernames()

@@ -21,8 +21,8 @@ from tests.applications.makers import make_stage
 from tests.browser.accessibility import Console, all_findings, both_findings
 from tests.browser.admin import ADMIN, run_action, save, serve_static_files, visit
 from tests.factories import make_vacancy
+from vacancies.access.previews import token_for
 from vacancies.models import Brand, FilterOption
-from vacancies.previews import token_for
 
 OTHERS = (
     "/admin/",

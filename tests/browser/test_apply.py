@@ -341,7 +341,7 @@ def test_applying_from_the_site_of_a_customer(
 def test_preview_has_the_same_form_without_javascript(
     plain_page: Any, live_server: Any, vacancy: Vacancy
 ) -> None:
-    from vacancies.previews import token_for
+    from vacancies.access.previews import token_for
 
     ours = plain_page.locator("#form form").inner_text()
     plain_page.goto(f"{live_server.url}/preview/{token_for(vacancy.pk)}")

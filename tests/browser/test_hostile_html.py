@@ -18,9 +18,9 @@ from tests.browser.admin import serve_static_files
 from tests.browser.conftest import VIEWPORT
 from tests.factories import make_vacancy
 from tests.hostile_html import PAYLOADS, SCHEMES, TAGS
+from vacancies.access.previews import token_for
 from vacancies.fields import html_fields
 from vacancies.models import Vacancy
-from vacancies.previews import token_for
 
 TEXTS = html_fields(Vacancy)
 HOSTS = ("localhost", "127.0.0.1")

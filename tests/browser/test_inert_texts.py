@@ -14,8 +14,8 @@ from tests import admin_pages
 from tests.browser.admin import serve_static_files
 from tests.browser.test_hostile_html import ALARM
 from tests.marked_texts import add_what_shows_more, poison
+from vacancies.access.previews import token_for
 from vacancies.models import Vacancy
-from vacancies.previews import token_for
 
 # Elements made of the marker, in templates that Alpine has not opened too; and attributes that it
 # ended.

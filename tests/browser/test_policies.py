@@ -10,7 +10,7 @@ from django.test import Client
 
 from tests.browser.admin import serve_static_files
 from tests.factories import make_vacancy
-from vacancies.previews import token_for
+from vacancies.access.previews import token_for
 
 # Those that the other tests here never open.
 ADMIN_PAGES = (

@@ -25,7 +25,7 @@ from tests.applications.makers import (
 from tests.factories import make_vacancy
 from vacancies.dates import closing_date_of, end_of_day, is_exact, last_day
 from vacancies.models import Vacancy
-from vacancies.quality import content_warnings, with_warnings
+from vacancies.quality.warnings import content_warnings, with_warnings
 
 BRUSSELS, ST_JOHNS, LORD_HOWE = "Europe/Brussels", "America/St_Johns", "Australia/Lord_Howe"
 # Time zone, local datetime with offset, days, and the expected datetime.
@@ -123,7 +123,7 @@ def test_retention_counts_calendar_days(week):
     before, moments = week[0] - timedelta(1), [week[0] + timedelta(microseconds=n) for n in (-1, 0)]
     _, kept = (make_application(created_at=before, updated_at=moment) for moment in moments)
 
-    call_command("purge_applications", "--older-than", "7", stdout=StringIO())
+    call_command("purge", "--older-than", "7", stdout=StringIO())
 
     assert Application.objects.get() == kept
 

@@ -31,7 +31,7 @@ from tests.jobsite.ops.test_restore import drill  # noqa: F401
 from tests.object_store.conftest import use
 from tests.servers import Swift, stub_server
 from tests.vacancies.sample_files import encoded
-from vacancies import media
+from vacancies.media import orphans as orphans_of_media
 from vacancies.models import Attachment, Recruiter
 
 pytestmark = [
@@ -109,7 +109,7 @@ def test_files_of_vacancies_follow_their_status(swift: Swift, url: str, bucket: 
     )
 
 
-def test_clean_media_deletes_what_no_row_names(
+def test_purge_deletes_what_no_row_names(
     swift: Swift, url: str, bucket: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vacancy = with_image()
@@ -118,14 +118,14 @@ def test_clean_media_deletes_what_no_row_names(
     private_files.write(NAME, [b"12345"])
     default_storage.save("vacancies/old.png", ContentFile(b"12345"))
     default_storage.save("other/foreign.txt", ContentFile(b"1"))
-    assert run("clean_media")["files"] == []  # they are younger than a day
-    for module in (media, orphans):
+    assert run("purge")["unused_files"] == []  # they are younger than a day
+    for module in (orphans_of_media, orphans):
         monkeypatch.setattr(module, "ORPHAN_AGE", timedelta(seconds=-5))
 
-    found = run("clean_media")
+    found = run("purge")
 
-    assert found["files"] == ["vacancies/old.png", f"private/{NAME}"]
-    assert found["summary"] == "Deleted 2 files, 10 bytes."
+    assert found["unused_files"] == ["vacancies/old.png", f"private/{NAME}"]
+    assert found["unused_bytes"] == 10
     assert sorted(contents(swift, url)) == sorted([*kept, "media/other/foreign.txt"])
     assert b"".join(Client().get(vacancy.image.url))[:4] == b"\x89PNG"
 
@@ -254,10 +254,10 @@ def test_dead_store_refuses_files_and_nothing_else(
         with pytest.raises(
             CommandError, match=r"object store does not respond.* 0 files were deleted\."
         ):
-            run("clean_media")
-        assert "A file of an applicant is left for clean_media: UnavailableError." in caplog.text
+            run("purge")
+        assert "A file of an applicant is left for purge: UnavailableError." in caplog.text
     finally:
         swift.start()
     assert (apply().status_code, SubmissionFile.objects.count()) == (201, 1)
-    # The image, the erased file until clean_media runs, the new one.
+    # The image, the erased file until purge runs, the new one.
     assert len(contents(swift, url)) == 3

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jobsite.fields import WebURLField
 from jobsite.text.html import sanitise, visible_text
 from tests.factories import make_brand, make_recruiter, make_vacancy
+from vacancies.access.previews import token_for
 from vacancies.models import Attachment, Vacancy
-from vacancies.previews import token_for
 from vacancies.validators import validate_video
 
 ALLOWED = (
@@ -113,7 +113,7 @@ def test_visible_text_holds_no_markup(parts):
 
 @pytest.mark.django_db
 def test_addresses_that_are_not_of_the_web_reach_no_page(settings):
-    """Raw SQL and earlier releases may have stored them."""
+    """Raw SQL may have stored them."""
     settings.CAREER_SITE = settings.APPLY_PAGES = True
     vacancy = make_vacancy(
         brand=make_brand(), head_recruiter=make_recruiter(), video="//evil.example/x"

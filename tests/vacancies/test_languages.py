@@ -32,6 +32,7 @@ from jobsite.text.iso_codes import LANGUAGES as LANGUAGES_639
 from jobsite.text.iso_names import country_name, language_name
 from tests.factories import make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import LIST, NO_ROWS, staff
+from vacancies.access.previews import token_for
 from vacancies.admin.list.filters import REASONS
 from vacancies.admin.publication.actions import ACTIONS
 from vacancies.choices import Keyword
@@ -47,7 +48,6 @@ from vacancies.models import (
     VacancyTemplate,
     Version,
 )
-from vacancies.previews import token_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 LANGUAGES = ["nl", "fr", "de"]

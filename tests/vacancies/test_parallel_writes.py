@@ -6,7 +6,6 @@ Most tests define the point at which the other writer acts, so that they are det
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -26,7 +25,6 @@ from tests.vacancies.admin.forms import LIST, opened, page
 from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
 from vacancies.exchange import importer as importer_module
-from vacancies.exchange import list_order
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.sources import FormRow, SourceRow
@@ -231,22 +229,6 @@ def test_import_keeps_a_concurrent_publication_change(monkeypatch: Any) -> None:
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.status) == ("Job 1", VacancyStatus.UNPUBLISHED)
     assert (importer.report.updated, importer.report.refused) == (1, 0)
-
-
-def test_import_keeps_a_concurrently_chosen_publish_from(monkeypatch: Any) -> None:
-    older, newer = (make_vacancy(publish_from=NOW, created_at=NOW) for _ in range(2))
-    chosen = NOW + timedelta(days=30)
-    moved = Vacancy.objects.filter(pk=older.pk)
-    step_in(monkeypatch, list_order, "pairwise", lambda: moved.update(publish_from=chosen))
-    importer = VacancyImporter()
-
-    importer.keep_order([[older.pk, newer.pk]])  # newest first: `older` would have to move up
-
-    assert importer.report.moved == 0
-    assert dict(Vacancy.objects.values_list("pk", "publish_from")) == {
-        older.pk: chosen,
-        newer.pk: NOW,
-    }
 
 
 def test_import_does_not_use_a_concurrently_merged_option(monkeypatch: Any) -> None:

@@ -16,10 +16,10 @@ from jobsite.text import html
 from tests.conftest import NOW
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
+from vacancies.access.previews import ends_at, opened_by, token_for
+from vacancies.facts.pay import pay_text
 from vacancies.models import Attachment, Brand, Vacancy
 from vacancies.operations import publication
-from vacancies.pay import pay_text
-from vacancies.previews import ends_at, opened_by, token_for
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -482,4 +482,4 @@ def test_page_shows_facts_in_the_language_of_the_reader(client: Client) -> None:
     ],
 )
 def test_pay_as_text(values: dict[str, Any], text: str) -> None:
-    assert pay_text(Vacancy.objects.get(pk=make_vacancy(**values).pk)) == text
+    assert pay_text(Vacancy.objects.get(pk=make_vacancy(**values).pk).pay) == text

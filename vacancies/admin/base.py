@@ -22,8 +22,8 @@ from jobsite.admin.base import JobsiteAdmin, RowsInline
 from jobsite.text.html_tables import HAS_TABLE
 from jobsite.types import UserRequest
 from vacancies.fields import HtmlField, html_fields
-from vacancies.uploads import NO_ROOM, NotStoredError
-from vacancies.validators import IMAGE_RULE
+from vacancies.uploads.fields import NO_ROOM, NotStoredError
+from vacancies.uploads.validators import IMAGE_RULE
 
 logger = logging.getLogger(__name__)
 TABLE_NOTE = gettext_lazy("A table was converted to a list. Check the text.")

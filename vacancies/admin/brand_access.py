@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.types import UserRequest
-from vacancies.access import brands_of, scope_to_brands
+from vacancies.access.brands import brands_of, scope_to_brands
 from vacancies.querysets import EVERY_BRAND
 
 

@@ -16,7 +16,7 @@ from jobsite.admin.charts import sparkline
 from jobsite.admin.once import once_per_request
 from jobsite.text.formats import format_datetime
 from jobsite.types import UserRequest
-from vacancies.access import brands_of, readable_by
+from vacancies.access.brands import brands_of, readable_by
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list.filters import APPROVAL, REASONS
 from vacancies.models import (

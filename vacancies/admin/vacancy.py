@@ -16,7 +16,7 @@ from unfold.decorators import display
 from jobsite.admin.base import as_id
 from jobsite.text.iso_names import country_name
 from jobsite.types import Context, StrOrPromise, UserRequest
-from vacancies.access import brands_of, forms_for, preselected_brand
+from vacancies.access.brands import brands_of, forms_for, preselected_brand
 from vacancies.admin.edit.autosave import AutosavePages
 from vacancies.admin.edit.head import head_of
 from vacancies.admin.edit.inlines import AttachmentInline, PlaceInline, RecruiterInline

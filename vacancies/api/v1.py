@@ -42,6 +42,7 @@ from jobsite.languages import site_language
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, snapshot
 from jobsite.types import JsonObject
+from vacancies.access.previews import opened_by
 from vacancies.api import process_cache, schema
 from vacancies.api.lists import (
     ROW,
@@ -74,7 +75,6 @@ from vacancies.filtersets import (
     filter_name,
 )
 from vacancies.models import Audience, Brand, Filter, FilterOption, State, Vacancy
-from vacancies.previews import opened_by
 from vacancies.querysets import VacancyList, VacancyQuerySet, is_live
 from vacancies.search.index import Index
 

@@ -14,8 +14,8 @@ from django.utils.text import slugify
 from jobsite.text.html import CleanHtml, sanitise
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword, PlaceKind, WorkPlace
-from vacancies.cities import find_city
-from vacancies.employment_types import employment_type_of
+from vacancies.facts.cities import find_city
+from vacancies.facts.employment_types import employment_type_of
 from vacancies.models import (
     Audience,
     Brand,

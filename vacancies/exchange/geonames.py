@@ -1,4 +1,4 @@
-"""Make the files of `vacancies/cities.py` from downloads of GeoNames
+"""Make the files of `vacancies/facts/cities.py` from downloads of GeoNames
 (download.geonames.org/export/dump/). To keep them small, FR was made with `--names-from 5000`, and
 US with `--names-from 100000`.
 """
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from vacancies.cities import LARGE, name_key
+from vacancies.facts.cities import LARGE, name_key
 
 COLUMNS = 19
 # A name means one city in the whole world if that city is large, and no city of another country has

@@ -32,7 +32,6 @@ from vacancies.exchange.comparison import (
 )
 from vacancies.exchange.fields import Remark, format_value
 from vacancies.exchange.item_reader import CLOCK_SKEW, ItemReader
-from vacancies.exchange.list_order import ContradictionError, apply_order
 from vacancies.exchange.option_types import ImportOption, OptionTypes
 from vacancies.exchange.related import RelatedRows
 from vacancies.exchange.reports import VacancyReport
@@ -85,7 +84,6 @@ class VacancyImporter:
         self._reader = ItemReader(self.report, unescape=unescape)
         self._rows = RelatedRows(self.report)
         self._option_types = OptionTypes(self.report)
-        self._with_start: set[int] = set()  # vacancies that were published when the source says
 
     def import_rows(self, rows: Iterable[SourceRow]) -> None:
         """Create or update the vacancies of `rows`, all of one source, and add the results to
@@ -108,14 +106,6 @@ class VacancyImporter:
             if number % MERGE_EVERY == 0:
                 merge_if_due()
         merge_if_due()
-
-    def keep_order(self, orders: Iterable[list[int]]) -> None:
-        """Give our lists the order of `orders`, the lists of the source: ids, newest first."""
-        try:
-            self.report.moved += apply_order(orders, self._with_start)
-        except ContradictionError:
-            text = "the lists of the source have contradictory orders; the order was not preserved"
-            self.report.add("note", "", Remark("", "order", text))
 
     def set_employment_types(self) -> None:
         """Set the employment types of options that all items of the run prove, and add them to
@@ -193,9 +183,6 @@ class VacancyImporter:
             places=places,
             attachments=attachments,
         )
-        start = item.get("published_at")
-        if start and as_shown(start, vacancy.publish_from) == vacancy.publish_from:
-            self._with_start.add(vacancy.pk)
         if "employment_types" in item:
             self._option_types.add(row, item, options)
         self._count(row, item, vacancy, changed, is_new=before is None)

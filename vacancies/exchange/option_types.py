@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, Keyword
-from vacancies.employment_types import employment_type_of
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.reports import VacancyReport
 from vacancies.exchange.sources import SourceRow
+from vacancies.facts.employment_types import employment_type_of
 from vacancies.models import FilterOption
 
 # Filters whose options are likely to have a type, the likeliest first.

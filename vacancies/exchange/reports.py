@@ -131,7 +131,6 @@ class VacancyReport(ImportReport):
     unchanged: int = 0
     expired: int = 0  # created with a publish_until in the past
     not_public: int = 0  # created as a draft, scheduled or closed, because the source states it
-    moved: int = 0  # publish_from was moved to preserve the order of the source
     related: int = 0  # brands and recruiters that were created or updated
     typed: int = 0  # options that received an employment type
     # Guessed, of new vacancies; "": not recognised.
@@ -147,7 +146,7 @@ class VacancyReport(ImportReport):
 
     @property
     def has_changed(self) -> bool:
-        return bool(self.created or self.updated or self.moved or self.related or self.typed)
+        return bool(self.created or self.updated or self.related or self.typed)
 
     def refuse(
         self, row: str, *remarks: Remark, id: object = None, is_id_shown: bool = True

@@ -25,8 +25,7 @@ class Service:
     """A running service at `base_url`, read over HTTP. `token` is sent as a bearer token.
 
     `rows()` yields every vacancy that it shows: the v1 list, then the vacancies that only the
-    internal list has, one request each. Afterwards, `orders` has the ids of each list in the
-    service's order. `forms()` yields the form of each vacancy.
+    internal list has, one request each. `forms()` yields the form of each vacancy.
 
     `zone` is the service's time zone, from the Time-Zone header. `named_zone` is that of
     --source-time-zone. `allowed` are private networks that the service may be in.
@@ -37,7 +36,6 @@ class Service:
     named_zone: tzinfo | None = None
     allowed: tuple[Network, ...] = ()
     on_total: Callable[[int], None] = lambda total: None
-    orders: list[list[int]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     zone: tzinfo | None = None
 
@@ -50,11 +48,9 @@ class Service:
         self._stated_zone: str | None = None
 
     def rows(self) -> Iterator[SourceRow]:
-        internal_order: list[int] = []
-        external_order: list[int] = []
-        internal = {_id(item) for _, item in self._internal_items(internal_order)}
-        external = set()
-        for number, item in self._walk("/v1/vacancies", external_order):
+        internal = dict.fromkeys(_id(item) for _, item in self._internal_items())
+        external: set[int | None] = {None}  # an item without an id cannot be read
+        for number, item in self._walk("/v1/vacancies"):
             external.add(pk := _id(item))
             is_internal = pk is not None and pk in internal
             yield SourceRow(
@@ -64,7 +60,7 @@ class Service:
                 zone=self.zone,
                 is_from_service=True,
             )
-        for pk in [pk for pk in internal_order if pk not in external]:
+        for pk in [pk for pk in internal if pk not in external]:
             path = f"/v1/vacancies/{pk}"
             status, content = self._get(path)
             if status == 404:
@@ -76,11 +72,10 @@ class Service:
                 yield SourceRow(
                     path, item, True, is_external=False, zone=self.zone, is_from_service=True
                 )
-        self.orders = [external_order, internal_order]
 
     def forms(self) -> Iterator[FormRow]:
-        listed = [item for _, item in self._walk("/v1/vacancies", [])]
-        listed += [item for _, item in self._internal_items([])]
+        listed = [item for _, item in self._walk("/v1/vacancies")]
+        listed += [item for _, item in self._internal_items()]
         pks = list(dict.fromkeys(pk for item in listed if (pk := _id(item)) is not None))
         self.on_total(len(pks))
         for pk in pks:
@@ -91,7 +86,7 @@ class Service:
             else:
                 self.problems.append(f"{path}: returned {status}.")
 
-    def _internal_items(self, order: list[int]) -> Iterator[tuple[int, object]]:
+    def _internal_items(self) -> Iterator[tuple[int, object]]:
         for path in INTERNAL_LISTS:
             status, _ = self._get(path, {"page[size]": 1})
             if status in (401, 403):
@@ -101,17 +96,15 @@ class Service:
                 )
                 return
             if status != 404:
-                yield from self._walk(path, order)
+                yield from self._walk(path)
                 return
 
-    def _walk(self, path: str, order: list[int]) -> Iterator[tuple[int, object]]:
+    def _walk(self, path: str) -> Iterator[tuple[int, object]]:
         """Yield (position, item) of every item of a list once. A list that changes while it is read
-        is read again, up to MAX_WALKS times, for items that were missed. `order` receives the ids
-        in order.
+        is read again, up to MAX_WALKS times, for items that were missed.
         """
         seen: set[int] = set()
         for _ in range(MAX_WALKS):
-            order.clear()
             page, position, totals, nameless = 1, 0, set(), 0
             while True:
                 items, total, last_page = self._page(path, page)
@@ -126,7 +119,6 @@ class Service:
                         nameless += 1
                     else:
                         seen.add(pk)
-                        order.append(pk)
                 if page >= last_page or not items:
                     break
                 page += 1

@@ -10,6 +10,7 @@ from jobsite.db.tables import EMPTY, EMPTY_IN_SQL, NULL, CreateModels, fields
 from jobsite.fields import WebURLField
 from jobsite.languages import site_language
 from vacancies import validators as checks
+from vacancies.uploads import validators as uploads
 
 USER = settings.AUTH_USER_MODEL
 EMPLOYMENT_TYPES = (
@@ -71,11 +72,11 @@ TABLES = [
             ),
             requires_approval=models.BooleanField(default=False, db_default=False),
             icon_small=models.ImageField(
-                upload_to="brands", blank=True, validators=[checks.validate_image]
+                upload_to="brands", blank=True, validators=[uploads.validate_image]
             ),
             icon_small_url=WebURLField(max_length=1000, **EMPTY),
             icon_large=models.ImageField(
-                upload_to="brands", blank=True, validators=[checks.validate_image]
+                upload_to="brands", blank=True, validators=[uploads.validate_image]
             ),
             icon_large_url=WebURLField(max_length=1000, **EMPTY),
             members=models.ManyToManyField(
@@ -145,7 +146,7 @@ TABLES = [
             phone=models.CharField(max_length=50, **EMPTY),
             is_phone_public=models.BooleanField(default=False),
             image=models.ImageField(
-                upload_to="recruiters", blank=True, validators=[checks.validate_image]
+                upload_to="recruiters", blank=True, validators=[uploads.validate_image]
             ),
             image_url=WebURLField(max_length=1000, **EMPTY),
         ),
@@ -246,7 +247,7 @@ TABLES = [
             image=models.ImageField(
                 upload_to="vacancies",
                 blank=True,
-                validators=[checks.validate_image, checks.validate_picture],
+                validators=[uploads.validate_image, uploads.validate_picture],
             ),
             image_url=WebURLField(max_length=1000, **EMPTY),
             video=models.CharField(
@@ -455,7 +456,7 @@ TABLES = [
             ),
             name=models.CharField(max_length=200),
             file=models.FileField(
-                upload_to="attachments", blank=True, validators=[checks.validate_document]
+                upload_to="attachments", blank=True, validators=[uploads.validate_document]
             ),
             url=WebURLField(max_length=1000, **EMPTY),
             position=models.PositiveIntegerField(default=0),

@@ -17,8 +17,9 @@ from jobsite.unseen import plain_number
 from vacancies.choices import EmploymentType, Keyword
 from vacancies.fields import HtmlField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
-from vacancies.uploads import ImageField
-from vacancies.validators import validate_color, validate_host, validate_image
+from vacancies.uploads.fields import ImageField
+from vacancies.uploads.validators import validate_image
+from vacancies.validators import validate_color, validate_host
 
 
 class Brand(models.Model):
@@ -118,7 +119,7 @@ class Brand(models.Model):
         ordering = ["name"]
         permissions = [("work_for_every_brand", "Works for every brand")]
         constraints = [
-            # The previous release inserts brands without one during an upgrade.
+            # SQL can insert brands without one.
             models.UniqueConstraint(
                 fields=["slug"],
                 condition=~models.Q(slug=""),
@@ -250,7 +251,7 @@ class Recruiter(models.Model):
         verbose_name = _("recruiter")
         verbose_name_plural = _("recruiters")
         ordering = ["name", "pk"]
-        indexes = [models.Index(fields=["image"], name="recruiter_image")]  # see media.py
+        indexes = [models.Index(fields=["image"], name="recruiter_image")]  # see vacancies/media
 
     def clean(self) -> None:
         self.phone = plain_number(self.phone)

@@ -28,18 +28,13 @@ from vacancies.choices import (
     WorkPlace,
     language_choices,
 )
+from vacancies.facts.pay import Pay
 from vacancies.fields import FoldedField, HtmlField, slug_of
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
 from vacancies.querysets import VacancyQuerySet, is_live
-from vacancies.uploads import ImageField
-from vacancies.validators import (
-    PICTURE_RULE,
-    validate_currency,
-    validate_datetime,
-    validate_image,
-    validate_picture,
-    validate_video,
-)
+from vacancies.uploads.fields import ImageField
+from vacancies.uploads.validators import PICTURE_RULE, validate_image, validate_picture
+from vacancies.validators import validate_currency, validate_datetime, validate_video
 
 if TYPE_CHECKING:
     from vacancies.models.vacancy_rows import Place, VacancyOption, VacancyRecruiter
@@ -384,7 +379,7 @@ class Vacancy(models.Model):
                 condition=Q(status="published", title=Upper("title")),
                 name="published_in_capitals",
             ),
-            models.Index(fields=["image"], name="vacancy_image"),  # media.py looks up files by name
+            models.Index(fields=["image"], name="vacancy_image"),  # vacancies/media looks up files
         ]
 
     def __str__(self) -> str:
@@ -453,6 +448,10 @@ class Vacancy(models.Model):
         """
         found = {choice.employment_type for choice in self.ordered_choices}
         return [each for each in EmploymentType.values if each in found]
+
+    @property
+    def pay(self) -> Pay:
+        return Pay(self.pay_min, self.pay_max, self.pay_currency, self.pay_period, self.pay_note)
 
     @property
     def has_pay(self) -> bool:

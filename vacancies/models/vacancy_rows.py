@@ -14,10 +14,8 @@ from vacancies.choices import (
 )
 from vacancies.models.catalogue import FilterOption, Recruiter
 from vacancies.models.vacancy import Vacancy
-from vacancies.uploads import DocumentField
-from vacancies.validators import (
-    validate_document,
-)
+from vacancies.uploads.fields import DocumentField
+from vacancies.uploads.validators import validate_document
 
 
 class VacancyOption(models.Model):
@@ -95,7 +93,7 @@ class Attachment(models.Model):
                 violation_error_message=_("Upload a file or enter a URL, not both."),
             )
         ]
-        indexes = [models.Index(fields=["file"], name="attachment_file")]  # see media.py
+        indexes = [models.Index(fields=["file"], name="attachment_file")]  # see vacancies/media
 
     def __str__(self) -> str:
         return self.name

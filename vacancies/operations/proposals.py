@@ -14,8 +14,8 @@ from django.db.models import Count, QuerySet
 
 from jobsite.languages import site_language
 from vacancies.choices import WorkPlace
-from vacancies.employment_types import employment_type_of
-from vacancies.locations import places_of
+from vacancies.facts.employment_types import employment_type_of
+from vacancies.facts.locations import places_of
 from vacancies.models import FilterOption, Vacancy, needs_approval
 from vacancies.operations.save import Edit, SaveConflictError, save_content
 

@@ -55,8 +55,7 @@ def publish(
     A vacancy that was published before keeps its publish_from: otherwise, unpublishing it for a day
     would move it to the top of every list. A missing or future publish_from becomes `at`.
     """
-    # Whole seconds mark a recruiter's choice (exchange.list_order).
-    start = at.replace(microsecond=0)
+    start = at.replace(microsecond=0)  # as the form and the interface show it
 
     def decide(vacancy: Vacancy) -> dict[str, str]:
         if vacancy.state_at(at) == State.PUBLISHED:

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from vacancies.locations import CITY_NAMES
+from vacancies.facts.locations import CITY_NAMES
 from vacancies.search.words import folded, split_words
 
 WORDS_MAX = 4  # of a name: "bois le duc"

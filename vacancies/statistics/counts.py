@@ -15,7 +15,7 @@ from django.db.models import Count, Max, Sum
 
 from jobsite.db.locks import lock_transaction
 from vacancies.models import State, StateCount, Vacancy
-from vacancies.quality import closing_soon, count_warnings
+from vacancies.quality.warnings import closing_soon, count_warnings
 from vacancies.querysets import VacancyQuerySet
 
 CLOSING = "ending"  # the code of closing soon, as in the URL of the list

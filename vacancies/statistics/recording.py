@@ -84,7 +84,7 @@ def record_days(*, at: datetime) -> int:
     """
     last = day_of(at)
     with transaction.atomic():
-        lock_transaction("daily figures of vacancies")  # the name in earlier releases
+        lock_transaction("statistics of vacancies")
         first = DailyVacancies.objects.aggregate(day=Max("day"))["day"] or _first_day(last)
         if first is None or first > last:
             return 0

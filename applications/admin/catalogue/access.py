@@ -19,7 +19,7 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
-from vacancies.access import colleagues_of, scope_to_brands
+from vacancies.access.brands import colleagues_of, scope_to_brands
 from vacancies.querysets import EVERY_BRAND
 
 

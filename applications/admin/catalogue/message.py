@@ -10,7 +10,6 @@ from django.utils import timezone, translation
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.views.generic import RedirectView
 from unfold.decorators import action, display
 
 from applications.admin.access_log import log_access
@@ -69,10 +68,7 @@ class MessageAdmin(BrandScopedAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(my_emails)
-        # emails of earlier releases link to digest/
-        earlier = RedirectView.as_view(pattern_name="admin:my_emails")
-        urls = [path("mine/", view, name="my_emails"), path("digest/", earlier)]
-        return [*urls, *super().get_urls()]
+        return [path("mine/", view, name="my_emails"), *super().get_urls()]
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         return super().get_queryset(request).select_related("author", "application__vacancy")

@@ -203,7 +203,8 @@ class SlotPages(ApplicationPages):
                     applications=list(selection.seen),
                 )
                 if step == "send":
-                    told = offer_slots(times, base_url=base_url(request), at=now)
+                    sent = offer_slots(times, base_url=base_url(request), at=now)
+                    told = [each.application_id for each in sent if each.application_id]
                     return self._sent(request, told, back)
                 emails = planned_offers(times, base_url=base_url(request), at=now)
             return self._page(request, selection, people, form, emails, back)

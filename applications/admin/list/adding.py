@@ -2,7 +2,7 @@
 
 Files are stored when they are sent, before the page is valid: then a missing name, or the question
 whether the person is known already, costs no second upload. The page sends them along as signed
-text. What is never saved has no row, and clean_media deletes it.
+text. What is never saved has no row, and purge deletes it.
 """
 
 import secrets
@@ -49,14 +49,14 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.languages import site_language, supported
 from jobsite.text.formats import format_date
 from jobsite.types import JsonObject, UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy, VacancyStatus
 
 ADD = "applications.add_application"
 FILES_MAX, BYTES_MAX = 5, 20 * 1024 * 1024  # nginx takes 25 MB
 DAYS_MAX = 366  # since an application came in
 VACANCIES_MAX = 100  # that are offered without JavaScript
-KEPT_FOR = timedelta(hours=12)  # a file that was sent; clean_media deletes it after a day
+KEPT_FOR = timedelta(hours=12)  # a file that was sent; purge deletes it after a day
 KEPT = ("original_name", "path", "size", "sha256", "kind", "scan_state")
 KEY_MAX = 64  # characters
 

@@ -25,7 +25,7 @@ from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.types import UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
 MAX_CARDS = 20  # per column; the list has the others

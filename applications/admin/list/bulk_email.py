@@ -3,14 +3,14 @@ language. Then one message per application is queued. It can be cancelled for a 
 status is visible.
 """
 
-from datetime import timedelta
-from typing import Any
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
-from django.http import HttpResponse, HttpResponseNotAllowed, QueryDict
+from django.http import HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -19,6 +19,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 
 from applications.admin.access_log import log_access
+from applications.admin.list.mailing import Mailing, written
 from applications.admin.moves.filling import undecided
 from applications.admin.moves.form import MoveForm
 from applications.admin.moves.pages import (
@@ -26,22 +27,20 @@ from applications.admin.moves.pages import (
     stage_sent_by,
     stages,
     status_context,
-    time_sent_by,
+    times_sent_by,
 )
-from applications.admin.page.emails import EmailForm
 from applications.admin.parts import ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
-from applications.models import Access, Application, MailTemplate, Stage
+from applications.models import Access, Application, Stage, StageChange
 from applications.operations import current_changes
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.api.absolute_urls import base_url
-from jobsite.languages import LANGUAGES, supported
 from jobsite.text.formats import format_datetime
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 
 MAX_EMAILS = 2_000  # emails at a time: each is rendered and stored in the request
 CANCELLABLE = timedelta(minutes=1)
@@ -65,14 +64,10 @@ class BulkEmailPages(ApplicationPages):
             raise PermissionDenied
         selection = ApplicationSelection.sent_by(request, self.admin.get_queryset(request))
         back = way_back(request, reverse("admin:applications_application_changelist"))
-        chosen = as_id(request.POST.get("template"))
-        template = next((each for each in written() if each.pk == chosen), None)
-        stage = self._chosen_stage(request)
-        mailing = Mailing(template, base_url(request), request.POST) if template else None
+        stage, mailing = self._chosen_stage(request), chosen_mailing(request)
         data = request.POST if mailing and "confirmed" in request.POST else None
         move = MovePages.form(request, stage, selection, data, has_email=True) if stage else None
-        is_valid = mailing and mailing.is_valid() and not (move and move.errors)
-        if mailing and data and is_valid and len(selection) <= MAX_EMAILS:
+        if mailing and data and len(selection) <= MAX_EMAILS and not is_wrong(mailing, move):
             self._send_all(request, selection, mailing, move)
             return redirect(back)
         return self.choose_template(request, selection, back, mailing, stage, move)
@@ -101,7 +96,7 @@ class BulkEmailPages(ApplicationPages):
         request: UserRequest,
         selection: ApplicationSelection,
         back: str,
-        mailing: "Mailing | None" = None,
+        mailing: Mailing | None = None,
         stage: Stage | None = None,
         move: MoveForm | None = None,
     ) -> HttpResponse:
@@ -113,22 +108,18 @@ class BulkEmailPages(ApplicationPages):
         context = {
             **self.context(request, gettext("Send an email")),
             **(status_context(stage) if stage else {}),
+            **mailing_context(mailing, reached),
             "media": self.admin.media,
             "stages": stages(request) if self.admin.has_change_permission(request) else [],
             "people": reached,
             "unreached": [each for each in people if not each.address],
-            "templates": written(),
-            "template": mailing.template if mailing else None,
-            "previews": mailing.previews(reached) if mailing else [],
             "form": move,
-            "placeholders": mail.described_placeholders(),
             "is_too_many": len(selection) > MAX_EMAILS,
             "at_most": MAX_EMAILS,
             "selection": selection,
             "back": back,
         }
-        is_wrong = (mailing and not mailing.is_valid()) or (move and move.errors)
-        status = 422 if is_wrong else 200
+        status = 422 if is_wrong(mailing, move) else 200
         template_name = "admin/applications/application/emails/bulk_email.html"
         return TemplateResponse(request, template_name, context, status=status)
 
@@ -136,75 +127,41 @@ class BulkEmailPages(ApplicationPages):
         self,
         request: UserRequest,
         selection: ApplicationSelection,
-        mailing: "Mailing",
+        mailing: Mailing,
         move: MoveForm | None,
     ) -> None:
-        at, stage = timezone.now(), move.stage if move else None
+        at = timezone.now()
         with transaction.atomic():
             left = self._moved_by_others(request, selection, move) if move else set()
             people = [
                 each for each in selection.addressed() if each.address and each.pk not in left
             ]
-            emails = [mailing.email_to(each) for each in people]
-            current = current_changes([each.pk for each in people]) if stage else {}
-            unseen = {
-                pk: change
-                for pk, change in current.items()
-                if change.stage == stage and change.visible_at > at
-            }
+            unseen = _unseen_changes(people, move.stage, at) if move else {}
             sent, repeated = send_emails(
-                emails, author=request.user, at=at, delay=CANCELLABLE, changes=unseen
+                [mailing.email_to(each) for each in people],
+                author=request.user,
+                at=at,
+                delay=CANCELLABLE,
+                changes=unseen,
             )
             log_access(request.user, Access.CHANGE, *sent)
         with_status = [unseen[pk] for pk in sent if pk in unseen]
-        if count := len(sent) - len(with_status):
-            text = ngettext(
-                "%(count)d email is queued. It is sent in a minute.",
-                "%(count)d emails are queued. They are sent in a minute.",
-                count,
-            )
-            query = urlencode({"at": (at + CANCELLABLE).isoformat()})
-            url = f"{reverse('admin:applications_application_cancel_emails')}?{query}"
-            link = format_html('<a class="text-link" href="{}">{}</a>', url, gettext("Cancel"))
-            done = format_html("{} {}", text % {"count": count}, link)
-            self.message(request, done, messages.SUCCESS)
-        if count := len(with_status):
-            text = ngettext(
-                "%(count)d email is queued. It is sent with the status, on %(time)s. Undo "
-                "cancels it.",
-                (
-                    "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo "
-                    "cancels them."
-                ),
-                count,
-            )
-            time = format_datetime(min(change.visible_at for change in with_status))
-            self.message(request, text % {"count": count, "time": time}, messages.SUCCESS)
-        if again := len(repeated):
-            text = ngettext(
-                "%(count)d email was queued already.",
-                "%(count)d emails were queued already.",
-                again,
-            )
-            self.message(request, text % {"count": again}, messages.WARNING)
-        if deleted := len(emails) - len(sent) - len(repeated):
-            text = ngettext(
-                "%(count)d application was deleted in the meantime.",
-                "%(count)d applications were deleted in the meantime.",
-                deleted,
-            )
-            self.message(request, text % {"count": deleted}, messages.WARNING)
+        deleted = len(people) - len(sent) - len(repeated)
+        for level, text in (
+            *_queued(len(sent) - len(with_status), with_status, at),
+            *_not_queued(len(repeated), deleted),
+        ):
+            self.message(request, text, level)
 
     def cancel_emails_view(self, request: UserRequest) -> HttpResponse:
-        """GET asks whether to cancel what the user queued for the time `at`; POST does it."""
+        """GET asks whether to cancel what the user queued for the times `at`; POST does it."""
         if not self.admin.has_email_permission(request):
             raise PermissionDenied
-        at = time_sent_by(request)
         own = self.admin.get_queryset(request).order_by().values("pk")
         mine = not_due(timezone.now()).filter(
             author=request.user, stage_change=None, application__in=own
         )
-        emails = mine.filter(next_at=at) if at else mine.none()
+        emails = mine.filter(next_at__in=times_sent_by(request))
         back = reverse("admin:applications_application_changelist")
         if request.method == "POST":
             with transaction.atomic():
@@ -235,70 +192,83 @@ class BulkEmailPages(ApplicationPages):
         """Move `selection`. Return the applications that somebody else moved in the meantime, also
         those in its stage now: they get no second email about it.
         """
-        result = MovePages(self.admin).move_and_report(request, selection, move)
-        there = ApplicationSelection.of(Application.objects.filter(pk__in=result.there)).seen
+        moved = MovePages(self.admin).move_and_report(request, selection, move)
+        there = ApplicationSelection.of(Application.objects.filter(pk__in=moved.there)).seen
         return {
-            *result.elsewhere,
+            *moved.elsewhere,
             *(pk for pk, change in there.items() if change != selection.seen[pk]),
         }
 
 
-def written() -> list[MailTemplate]:
-    """Return the templates that have a text in a language."""
-    return [
-        each
-        for each in MailTemplate.objects.all()
-        if any(
-            getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES
-        )
-    ]
+def chosen_mailing(request: UserRequest) -> Mailing | None:
+    chosen = as_id(request.POST.get("template"))
+    template = next((each for each in written() if each.pk == chosen), None)
+    return Mailing(template, base_url(request), request.POST) if template else None
 
 
-class Mailing:
-    """One email to many: the text of `template` in each language, or what the recruiter made of it
-    for this mailing (`<language>-subject` and `<language>-body` in `data`).
+def is_wrong(mailing: Mailing | None, move: MoveForm | None) -> bool:
+    return bool((mailing and not mailing.is_valid()) or (move and move.errors))
+
+
+def mailing_context(mailing: Mailing | None, people: list[Application]) -> Context:
+    """Return the templates and, once one is chosen, its text and a preview per language."""
+    return {
+        "templates": written(),
+        "template": mailing.template if mailing else None,
+        "previews": mailing.previews(people) if mailing else [],
+        "placeholders": mail.described_placeholders(),
+    }
+
+
+def _unseen_changes(
+    people: list[Application], stage: Stage, at: datetime
+) -> dict[int, StageChange]:
+    """Return the changes to `stage` that their applicants do not see at `at`, by application."""
+    current = current_changes([each.pk for each in people])
+    return {
+        pk: change
+        for pk, change in current.items()
+        if change.stage == stage and change.visible_at > at
+    }
+
+
+def _queued(count: int, with_status: list[StageChange], at: datetime) -> Iterator[tuple[int, str]]:
+    """Yield messages about `count` emails that are sent soon, and about those sent later, with what
+    the applicant sees of the changes `with_status`.
     """
+    if count:
+        text = ngettext(
+            "%(count)d email is queued. It is sent in a minute.",
+            "%(count)d emails are queued. They are sent in a minute.",
+            count,
+        )
+        query = urlencode({"at": (at + CANCELLABLE).isoformat()})
+        url = f"{reverse('admin:applications_application_cancel_emails')}?{query}"
+        link = format_html('<a class="text-link" href="{}">{}</a>', url, gettext("Cancel"))
+        yield messages.SUCCESS, format_html("{} {}", text % {"count": count}, link)
+    if with_status:
+        text = ngettext(
+            "%(count)d email is queued. It is sent with the status, on %(time)s. Undo cancels it.",
+            (
+                "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo "
+                "cancels them."
+            ),
+            len(with_status),
+        )
+        time = format_datetime(min(change.visible_at for change in with_status))
+        yield messages.SUCCESS, text % {"count": len(with_status), "time": time}
 
-    def __init__(self, template: MailTemplate, base_url: str, data: QueryDict) -> None:
-        self.template, self.base_url = template, base_url
-        self.forms = {
-            code: EmailForm(data, prefix=code) for code in LANGUAGES if f"{code}-body" in data
-        }
 
-    def is_valid(self) -> bool:
-        return all(form.is_valid() for form in self.forms.values())
-
-    def language_of(self, application: Application) -> str:
-        return mail.language_of(self.template, supported(application.language))
-
-    def email_to(self, application: Application) -> mail.WrittenEmail:
-        code = self.language_of(application)
-        if form := self.forms.get(code):
-            texts = form.cleaned_data
-            return mail.email(
-                **texts, application=application, language=code, base_url=self.base_url
-            )
-        return mail.email_from(self.template, application, language=code, base_url=self.base_url)
-
-    def previews(self, people: list[Application]) -> list[dict[str, object]]:
-        """Return the text in each language with the email to its first applicant, None if the text
-        is invalid, and how many get it.
-        """
-        found: dict[str, dict[str, Any]] = {}
-        for application in people:
-            code = self.language_of(application)
-            if code not in found:
-                names = ("subject", "body")
-                initial = {name: getattr(self.template, f"{name}_{code}") for name in names}
-                form = self.forms.get(code) or EmailForm(initial=initial, prefix=code)
-                is_valid = not form.is_bound or form.is_valid()
-                found[code] = {
-                    "language": gettext(LANGUAGES[code]),
-                    "code": code,
-                    "form": form,
-                    "count": 0,
-                    "applicant": application.display_name,
-                    "email": self.email_to(application) if is_valid else None,
-                }
-            found[code]["count"] += 1
-        return list(found.values())
+def _not_queued(repeated: int, deleted: int) -> Iterator[tuple[int, str]]:
+    if repeated:
+        text = ngettext(
+            "%(count)d email was queued already.", "%(count)d emails were queued already.", repeated
+        )
+        yield messages.WARNING, text % {"count": repeated}
+    if deleted:
+        text = ngettext(
+            "%(count)d application was deleted in the meantime.",
+            "%(count)d applications were deleted in the meantime.",
+            deleted,
+        )
+        yield messages.WARNING, text % {"count": deleted}

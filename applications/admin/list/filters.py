@@ -19,7 +19,7 @@ from applications.admin.page.review import ReviewFilter
 from applications.models import ApplicationTag, Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
 OLDER = "older"

@@ -1,15 +1,16 @@
-"""Moving applications to a stage from the list and the board: confirmation, result, undo."""
+"""Moving applications to a stage, from the list, the board and their pages: the confirmation, and
+undoing it.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import CHANGE as CHANGED
+from django.contrib.admin.models import LogEntry
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
@@ -19,42 +20,25 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils import timezone, translation
 from django.utils.dateparse import parse_datetime
-from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications.admin.access_log import log_access
 from applications.admin.moves.filling import filled_by, report_filled
 from applications.admin.moves.form import MoveForm, email_context
-from applications.admin.parts import ApplicationPages
+from applications.admin.moves.report import report, undo_url, with_links
+from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
-from applications.mail.stage_email import sent_at
-from applications.models import Access, Application, Message, Stage, StageChange
-from applications.operations import Move, move_if_unchanged, undo_moves
+from applications.models import Access, Application, Stage, StageChange
+from applications.operations import Move, Moved, move_if_unchanged, undo_moves
 from applications.querysets import ApplicationQuerySet
-from jobsite.admin.base import as_id
+from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.once import once_per_request
 from jobsite.admin.selection import way_back
 from jobsite.days import days_after
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import StrOrPromise, UserRequest
-
-MAX_NAMES = 10  # names in a message
-
-
-@dataclass
-class Result:
-    """The ids of the applications that were moved, that were in the stage already, and that
-    somebody else had moved; the page that undoes the move ("" if applicants see it at once);
-    messages as (level, text).
-    """
-
-    moved: list[int]
-    there: list[int]
-    elsewhere: list[int]
-    undo_url: str
-    messages: list[tuple[int, str]] = field(default_factory=list)
 
 
 class MovePages(ApplicationPages):
@@ -64,6 +48,7 @@ class MovePages(ApplicationPages):
         return [
             self.url("move/", self.move_view, "move"),
             self.url("undo-moves/", self.undo_moves_view, "undo_moves"),
+            *self.object_urls({"undo": self.undo_view}),
         ]
 
     def actions(
@@ -122,12 +107,12 @@ class MovePages(ApplicationPages):
 
     def move_and_report(
         self, request: UserRequest, selection: ApplicationSelection, form: MoveForm
-    ) -> "Result":
+    ) -> Moved:
         move = form.move(request, at=timezone.now())
-        result = self._run(request, selection, move, marks_filled=form.marks_filled)
-        for level, text in result.messages:
+        moved, filled = self._run(request, selection, move, marks_filled=form.marks_filled)
+        for level, text in report(moved, move.stage, filled):
             self.message(request, text, level)
-        return result
+        return moved
 
     def confirm_move(
         self,
@@ -156,6 +141,30 @@ class MovePages(ApplicationPages):
             request, template, context, status=422 if form and form.errors else 200
         )
 
+    def confirm_one(
+        self, request: UserRequest, application: Application, form: MoveForm
+    ) -> TemplateResponse:
+        """Ask whether the applicant is hired or rejected. What the page of the application posted
+        is posted again, confirmed.
+        """
+        stage = form.stage
+        title = gettext("Move %(applicant)s to %(stage)s?")
+        title %= {"applicant": application.display_name, "stage": stage}
+        context = {
+            **self.context(request, title),
+            "original": application,
+            "stage": stage,
+            "form": form,
+            **email_context(request, stage, [application]),
+            "repeated": [
+                *posted_again(request, "confirmed", *form.fields),
+                ("confirmed", stage.pk),
+            ],
+            "back": self.page_of(request, application),
+        }
+        template = "admin/applications/application/moves/confirm.html"
+        return TemplateResponse(request, template, context, status=422 if form.errors else 200)
+
     def _run(
         self,
         request: UserRequest,
@@ -163,53 +172,14 @@ class MovePages(ApplicationPages):
         move: Move,
         *,
         marks_filled: bool = False,
-    ) -> "Result":
-        stage, at = move.stage, move.at
+    ) -> tuple[Moved, list[str]]:
+        """Move the applications. Return also the messages about vacancies that this filled."""
         with transaction.atomic():
-            moved, there, elsewhere = move_if_unchanged(selection.seen, move)
-            self.log_moves(request, moved, _("Moved to %(stage)s."), stage=stage)
-            filled = report_filled(request, moved, stage, is_marked=marks_filled, at=at)
-        result = Result(
-            moved, there, elsewhere, undo_url(at) if moved and stage.embargo_days else ""
-        )
-        if moved:
-            text = ngettext(
-                "%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", len(moved)
-            )
-            done = text % {"count": len(moved), "stage": stage}
-            if result.undo_url:
-                link = format_html(
-                    '<a class="text-link" href="{}">{}</a>', result.undo_url, gettext("Undo")
-                )
-                done = format_html("{} {}", done, link)
-            result.messages.append((messages.SUCCESS, done))
-        emails = Message.objects.filter(
-            application__in=moved, kind=Message.Kind.STAGE, stage_change__at=at
-        )
-        if move.sends_email and (count := emails.count()):
-            text = ngettext(
-                "%(count)d email is sent on %(time)s.",
-                "%(count)d emails are sent on %(time)s.",
-                count,
-            )
-            time = format_datetime(sent_at(stage, at=at))
-            result.messages.append((messages.SUCCESS, text % {"count": count, "time": time}))
-        result.messages += [(messages.SUCCESS, text) for text in filled]
-        if there:
-            text = ngettext(
-                "%(count)d was already in %(stage)s.",
-                "%(count)d were already in %(stage)s.",
-                len(there),
-            )
-            result.messages.append((messages.WARNING, text % {"count": len(there), "stage": stage}))
-        if elsewhere:
-            text = ngettext(
-                "%(count)d was not moved: somebody else moved it in the meantime. %(links)s",
-                "%(count)d were not moved: somebody else moved them in the meantime. %(links)s",
-                len(elsewhere),
-            )
-            result.messages.append((messages.ERROR, with_links(text, elsewhere)))
-        return result
+            moved = move_if_unchanged(selection.seen, move)
+            pks = moved.applications
+            self.log_moves(request, pks, _("Moved to %(stage)s."), stage=move.stage)
+            filled = report_filled(request, pks, move.stage, is_marked=marks_filled, at=move.at)
+        return moved, filled
 
     def _moved_json(
         self, request: UserRequest, selection: ApplicationSelection, stage: Stage
@@ -218,29 +188,28 @@ class MovePages(ApplicationPages):
         somebody else moved it.
         """
         move = Move(stage=stage, author=request.user, at=timezone.now())
-        result = self._run(request, selection, move)
+        moved, _filled = self._run(request, selection, move)
         body = {
             "message": gettext("somebody else moved it in the meantime. Load the page again.")
-            if result.elsewhere
+            if moved.elsewhere
             else gettext("moved to %(stage)s.") % {"stage": stage},
-            "undo": result.undo_url,
+            "undo": undo_url(moved, stage),
             "undo_label": gettext("Undo"),
             "applications": str(ApplicationSelection.of(selection.rows())),
         }
-        return JsonResponse(body, status=409 if result.elsewhere else 200)
+        return JsonResponse(body, status=409 if moved.elsewhere else 200)
 
     # --- undo ---
 
     def undo_moves_view(self, request: UserRequest) -> HttpResponse:
-        """GET asks whether to undo what the user moved at `at`; POST does it."""
+        """GET asks whether to undo what the user moved at the times `at`; POST does it."""
         if not self.admin.has_change_permission(request):
             raise PermissionDenied
-        at = time_sent_by(request)
         own = self.admin.get_queryset(request).order_by().values("pk")
         mine = StageChange.objects.filter(
             author=request.user.pk, is_undo=False, application__in=own
         )
-        changes = mine.filter(at=at) if at else mine.none()
+        changes = mine.filter(at__in=times_sent_by(request))
         now = timezone.now()
         if request.method == "POST":
             self._undo_moves(request, changes, now)
@@ -278,6 +247,24 @@ class MovePages(ApplicationPages):
             )
             self.message(request, with_links(text, kept), messages.WARNING)
 
+    def undo_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Undo the posted stage change of one application, on its page."""
+        application = self.posted_to(request, object_id, CHANGE)
+        change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
+        undone, _kept = undo_moves(
+            change.values_list("pk", flat=True), author=request.user, at=timezone.now()
+        )
+        if undone:
+            log_access(request.user, Access.CHANGE, application.pk)
+            text = gettext("The stage change was undone. The applicant did not see it.")
+            self.message(request, text, messages.SUCCESS)
+        else:
+            text = gettext(
+                "Not undone: the applicant sees the change already, or the stage changed again."
+            )
+            self.message(request, text, messages.WARNING)
+        return self.back(request, application, "stages")
+
     def log_moves(
         self, request: UserRequest, pks: list[int], text: StrOrPromise, **values: object
     ) -> None:
@@ -286,7 +273,7 @@ class MovePages(ApplicationPages):
             stored = str(text) % values
         log_access(request.user, Access.CHANGE, *pks)
         changed = Application.objects.filter(pk__in=pks)
-        LogEntry.objects.log_actions(request.user.pk, changed, CHANGE, stored)  # type: ignore[arg-type]
+        LogEntry.objects.log_actions(request.user.pk, changed, CHANGED, stored)  # type: ignore[arg-type]
 
 
 def _move_selected(
@@ -322,11 +309,12 @@ def stage_sent_by(request: UserRequest) -> Stage:
     return stage
 
 
-def time_sent_by(request: UserRequest) -> datetime | None:
-    """Return the time `at` of a link, or None without one. Raise BadRequest if it is invalid."""
-    text = request.GET.get("at", "")
-    if not text:
-        return None
+def times_sent_by(request: UserRequest) -> list[datetime]:
+    """Return the times `at` of a link. Raise BadRequest if one is invalid."""
+    return [_time(text) for text in request.GET.getlist("at") if text]
+
+
+def _time(text: str) -> datetime:
     try:
         at = parse_datetime(text)
     except ValueError:
@@ -334,31 +322,3 @@ def time_sent_by(request: UserRequest) -> datetime | None:
     if at is None or timezone.is_naive(at):
         raise BadRequest("at is not a time with a time zone.")
     return at
-
-
-def undo_url(at: datetime) -> str:
-    return f"{reverse('admin:applications_application_undo_moves')}?{urlencode({'at': at.isoformat()})}"
-
-
-def with_links(text: str, pks: list[int]) -> str:
-    """Return a translated `text` with the number of applications and links to them."""
-    return format_html(
-        text.replace("%(count)d", "{}").replace("%(links)s", "{}"), len(pks), links(pks)
-    )
-
-
-def links(pks: list[int]) -> str:
-    """Return links to the first of the applications, and how many there are more. No names:
-    messages are stored in sessions, which an erasure does not search.
-    """
-    shown = [
-        (reverse("admin:applications_application_change", args=[pk]), Application(pk=pk))
-        for pk in pks[:MAX_NAMES]
-    ]
-    found = format_html_join(", ", '<a class="text-link" href="{}">{}</a>', shown)
-    more = len(pks) - len(shown)
-    return (
-        format_html("{}, {}", found, gettext("and %(count)d more") % {"count": more})
-        if more
-        else found
-    )

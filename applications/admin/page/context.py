@@ -25,7 +25,7 @@ from forms_structure.structure import CONSENT
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
 MAX_OTHER_APPLICATIONS = 20  # at most so many other applications of the same person

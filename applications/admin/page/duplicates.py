@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from applications.models import Application, SubmissionFile
 from applications.querysets import folded_address, phone_digits
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 
 ROWS_MAX = 20
 SAME_FILE_MAX = 5  # a file that more applications have says nothing, such as a form to fill in

@@ -30,7 +30,7 @@ from jobsite.types import UserRequest
 
 PIXELS_MAX = 50_000_000  # of an image that browsers decode: 200 MB
 IMAGES = {"jpg": "JPEG", "png": "PNG"}
-# The latter is an error, see vacancies/validators.py.
+# The latter is an error, see vacancies/uploads/validators.py.
 TOO_LARGE = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 TEXT = "text/plain; charset=utf-8"
 PDFJS = f"{settings.STATIC_URL}applications/vendor/pdfjs/"

@@ -38,7 +38,7 @@ from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
 from jobsite.unseen import plain_number
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 
 CHANGE = "applications.change_application"
 CONTACT = ("given_name", "family_name", "email", "phone")

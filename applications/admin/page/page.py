@@ -1,10 +1,7 @@
-"""The page of one application:
-what it shows beside the form, and what its form and its buttons change.
-"""
+"""The page of one application: what it shows beside the form, and what its form changes."""
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -12,7 +9,6 @@ from django.utils.translation import gettext
 from applications.admin.access_log import log_access
 from applications.admin.interviews.pages import interviews_context
 from applications.admin.moves.filling import report_filled
-from applications.admin.moves.form import email_context
 from applications.admin.order import neighbours
 from applications.admin.page import context as shown
 from applications.admin.page.assigning import assigned_context
@@ -26,16 +22,15 @@ from applications.admin.page.review import ReviewPages, is_fragment
 from applications.admin.page.scorecards import scorecards_context
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.models import Access, Application
-from applications.operations import Move, move, undo_moves
+from applications.operations import Move, move
 from applications.querysets import readers_of
-from jobsite.admin.base import as_id, posted_again
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
 
 
 class ApplicationPage(ApplicationPages):
     def urls(self) -> list[URLPattern]:
-        return self.object_urls({"undo": self.undo_view, "unread": self.unread_view})
+        return self.object_urls({"unread": self.unread_view})
 
     # --- viewing ---
 
@@ -89,32 +84,6 @@ class ApplicationPage(ApplicationPages):
 
     # --- changing ---
 
-    def confirmation(
-        self, request: UserRequest, application: Application, form: ApplicationForm
-    ) -> TemplateResponse:
-        """Ask whether the applicant is hired or rejected.
-        The page posts the form again, confirmed.
-        """
-        assert form.move_form
-        stage = form.cleaned_data.get("stage") or form.fields["stage"].clean(
-            request.POST.get("stage")
-        )
-        repeated = posted_again(request, "confirmed", *form.move_form.fields)
-        title = gettext("Move %(applicant)s to %(stage)s?")
-        title %= {"applicant": application.display_name, "stage": stage}
-        context = {
-            **self.context(request, title),
-            "original": application,
-            "stage": stage,
-            "form": form.move_form,
-            **email_context(request, stage, [application]),
-            "repeated": [*repeated, ("confirmed", stage.pk)],
-            "back": self.page_of(request, application),
-        }
-        status = 422 if form.move_form.errors else 200
-        template = "admin/applications/application/moves/confirm.html"
-        return TemplateResponse(request, template, context, status=status)
-
     def save(self, request: UserRequest, obj: Application, form: ApplicationForm) -> None:
         """Save the rating, and move the application if the form has another stage."""
         now = timezone.now()
@@ -130,29 +99,11 @@ class ApplicationPage(ApplicationPages):
                 if asked
                 else Move(stage=stage, author=request.user, at=now)
             )
-            moved, _there = move(rows, wanted)
+            moved = move(rows, wanted).applications
             is_filled = bool(asked and asked.marks_filled)
             for text in report_filled(request, moved, stage, is_marked=is_filled, at=now):
                 self.message(request, text, messages.SUCCESS)
         log_access(request.user, Access.CHANGE, obj.pk)
-
-    def undo_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Undo the posted stage change of the application."""
-        application = self.posted_to(request, object_id, CHANGE)
-        change = application.changes.filter(pk__in=[as_id(request.POST.get("change"))])
-        undone, _kept = undo_moves(
-            change.values_list("pk", flat=True), author=request.user, at=timezone.now()
-        )
-        if undone:
-            log_access(request.user, Access.CHANGE, application.pk)
-            text = gettext("The stage change was undone. The applicant did not see it.")
-            self.message(request, text, messages.SUCCESS)
-        else:
-            text = gettext(
-                "Not undone: the applicant sees the change already, or the stage changed again."
-            )
-            self.message(request, text, messages.WARNING)
-        return self.back(request, application, "stages")
 
     def unread_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Mark the application as new, and return to the list:

@@ -12,7 +12,6 @@ from applications.mail.digest import Digest
 from applications.mail.reminders import InterviewReminders
 from applications.mail.scorecards import ScorecardEmails
 from applications.mail.stale import StaleEmails
-from applications.operations.backfill import PhoneDigits
 from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
@@ -36,7 +35,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         ConsentReminders,
         JobAlerts,
     )
-    others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), PhoneDigits()]
+    others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob()]
     lanes: dict[str, list[Job]] = {
         "mailbox": [Replies(base_url)],
         "others": others,

@@ -17,7 +17,6 @@ from django.conf import settings
 from django.db import connection
 
 from jobsite import private_files
-from jobsite.api.document import version
 from jobsite.ops import signatures
 from jobsite.ops.backups import bucket, databases
 from jobsite.ops.backups import manifest as manifests
@@ -139,7 +138,7 @@ def _write(
         manifest = {
             "format": manifests.FORMAT,
             "made_at": now.astimezone(UTC).isoformat(),
-            "version": version(),
+            "version": settings.VERSION,
             "engine": connection.vendor,
             "django": django.get_version(),
             **facts,

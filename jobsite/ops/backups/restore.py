@@ -196,7 +196,7 @@ def _copies(
             target.seek(0)
             if digest(target) != expected["sha256"]:
                 raise BackupError("Nothing was replaced: the archive changed while it was read.")
-        # A private file is new: clean_media waits a day for its row.
+        # A private file is new: purge waits a day for its row.
         if not is_private(member.name):
             copy.chmod(settings.FILE_UPLOAD_PERMISSIONS or 0o644)
             os.utime(copy, (member.mtime, member.mtime))

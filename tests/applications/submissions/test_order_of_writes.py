@@ -76,15 +76,15 @@ def test_file_is_kept_if_the_connection_is_lost_during_the_commit(headers, monke
     assert stored(settings) == [1, 1, 1, len(headers), 1]
 
 
-def test_file_is_complete_before_the_transaction_and_clean_media_keeps_it(monkeypatch, settings):
-    """Otherwise a crash, or clean_media during the transaction, could leave a
+def test_file_is_complete_before_the_transaction_and_purge_keeps_it(monkeypatch, settings):
+    """Otherwise a crash, or `purge` during the transaction, could leave a
     row without its file.
     """
     vacancy, seen = make_open_vacancy(), []
     lock = submitting.idempotency.lock_address
 
     def clean_and_lock(*args):
-        call_command("clean_media", stdout=StringIO())
+        call_command("purge", stdout=StringIO())
         [file] = settings.PRIVATE_ROOT.iterdir()
         seen.append((SubmissionFile.objects.count(), file.read_bytes()))
         lock(*args)

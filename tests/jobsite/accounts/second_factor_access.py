@@ -20,7 +20,7 @@ from tests.applications.makers import MINE, PASSWORD, bearer, make_token, make_u
 from tests.factories import make_insider
 from tests.jobsite.accounts import extra
 from tests.jobsite.accounts.extra import ADMIN, COLLEAGUE, code, come_from, enter, is_in, with_app
-from tests.vacancies.test_media import files_of, status, with_files
+from tests.vacancies.media.test_media import files_of, status, with_files
 
 pytestmark = pytest.mark.django_db
 anna = pytest.fixture(extra.make_anna)

@@ -19,10 +19,10 @@ from tests import node as node_tools
 from tests.applications.makers import MINE, PASSWORD, make_application, make_user
 from tests.contract.sample import make_site
 from tests.jobsite.api.paths import INTERNAL
+from vacancies.access.previews import token_for
 from vacancies.api import serializers, v0_1, v1
 from vacancies.choices import Fact, Keyword
 from vacancies.models import Vacancy
-from vacancies.previews import token_for
 
 DOCUMENT = json.loads(json.dumps(docs._document("")))
 OPERATIONS = {

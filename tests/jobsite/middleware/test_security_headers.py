@@ -21,7 +21,7 @@ from tests.applications.makers import MINE, bearer, make_token, make_user
 from tests.factories import make_vacancy
 from tests.servers import ROOT, SYSTEM_ENV
 from tests.wsgi import ask
-from vacancies.previews import token_for
+from vacancies.access.previews import token_for
 
 pytestmark = pytest.mark.django_db
 

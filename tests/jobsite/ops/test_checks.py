@@ -230,7 +230,7 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
             "Separate domains by commas.",
         ),
         ("METRICS_PORT", "yes", "METRICS_PORT is 'yes', not a whole number from 0 to 65535."),
-        ("BODY_CACHE_MB", "-1", "BODY_CACHE_MB is '-1', not a whole number of 0 or more."),
+        ("RESPONSE_CACHE_MB", "-1", "RESPONSE_CACHE_MB is '-1', not a whole number of 0 or more."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml', not json or text."),
     ):
         with pytest.raises(ImproperlyConfigured, match=f"^{re.escape(message)}$"):

@@ -25,7 +25,7 @@ from jobsite.ops import logs
 from jobsite.ops.logs import JsonFormatter, Requests, TextFormatter
 from tests.factories import make_vacancy
 from tests.wsgi import ask
-from vacancies import previews
+from vacancies.access import previews
 from vacancies.api import v1
 
 ID = "front-end.1_2-3"

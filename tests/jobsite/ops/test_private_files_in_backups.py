@@ -50,7 +50,7 @@ def test_private_files_are_restored_on_an_empty_machine(
     )
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-    assert run("clean_media")["files"] == []
+    assert run("purge")["unused_files"] == []
 
 
 def test_backup_without_the_private_folder_fails_and_keeps_the_older_archives(
@@ -81,7 +81,7 @@ def test_failed_restore_leaves_no_private_file(
     SubmissionFile.objects.all().delete()
 
     def fail(*args: Any) -> None:
-        run("clean_media")  # a run at this moment keeps the files
+        run("purge")  # a run at this moment keeps the files
         assert len(tree(tmp_path / "deep" / "private")) == 3
         raise CommandError("The database refuses")
 

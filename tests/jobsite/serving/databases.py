@@ -16,7 +16,6 @@ def environment(**values):
     names = (
         "DATABASE_URL",
         "REPLICA_URL",
-        "REPLICA_URLS",
         "DATABASE_POOL",
         "STATEMENT_TIMEOUT",
         "CACHE_URL",

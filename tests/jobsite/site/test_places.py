@@ -13,7 +13,7 @@ from applications.models import JobAlert
 from tests.conftest import NOW
 from tests.factories import make_vacancy
 from tests.jobsite.site.test_pages import canonical, get, titles
-from vacancies.cities import find_cities
+from vacancies.facts.cities import find_cities
 from vacancies.models import Place
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

@@ -19,7 +19,7 @@ from vacancies import dates
 from vacancies.exchange.importer import NEEDS_APPROVAL, VacancyImporter
 from vacancies.exchange.sources import SourceRow
 from vacancies.history.versions import record
-from vacancies.media import orphans
+from vacancies.media.orphans import orphans
 from vacancies.models import Approval, Brand, Change, State, Vacancy, Version
 from vacancies.operations import approval_decisions, options
 from vacancies.operations.approval_requests import RequestConflictError

@@ -40,7 +40,7 @@ def test_hidden_email_shows_on_the_recruiters_own_page_only(anna: Client, vacanc
 
 
 def test_image_is_stored_or_refused_with_the_reason(anna: Client) -> None:
-    """`tests/vacancies/test_uploads.py` has every reason."""
+    """`tests/vacancies/uploads/test_uploads.py` has every reason."""
     add = "/admin/vacancies/recruiter/add/"
     for upload in (picture("a.png", "PNG"), picture("a.JPG", "JPEG"), picture("a.webp", "WEBP")):
         assert saved(anna.post(add, {"name": upload.name, "image": upload}))

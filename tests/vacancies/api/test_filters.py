@@ -231,7 +231,7 @@ def test_fact_facets_count_under_the_other_filters(client, facts, settings):
         [("Engels", 1), ("Frans", 1), ("Nederlands", 2)],
     ]
 
-    Brand.objects.filter(slug="z").update(slug="")  # by the previous release, during an upgrade
+    Brand.objects.filter(slug="z").update(slug="")  # as SQL can
     assert facets(client, of_facts=True)["brand"] == {"etoile": 3}
     settings.MULTI_BRANDING = False
     assert "brand" not in facets(client, of_facts=True)

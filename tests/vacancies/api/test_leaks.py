@@ -23,8 +23,8 @@ from tests.chaos import oracle
 from tests.factories import make_insider, make_recruiter, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, INTERNAL, hide
+from vacancies.access.previews import token_for
 from vacancies.models import Requisition, Vacancy
-from vacancies.previews import token_for
 
 pytestmark = pytest.mark.django_db
 

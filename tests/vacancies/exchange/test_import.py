@@ -435,7 +435,6 @@ def test_json_report_of_a_dry_run(tmp_path, capfd):
         "refused": 0,
         "expired": 0,
         "not_public": 0,
-        "moved": 0,
         "related": 4,
         "typed": 2,
         "drafts": [],

@@ -1,9 +1,9 @@
-"""import_vacancies from a running service: lists, order, time zones, addresses and failures."""
+"""import_vacancies from a running service: lists, time zones, addresses and failures."""
 
 import json
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import product
 from typing import ClassVar
 
@@ -13,12 +13,10 @@ from django.core.management import CommandError
 from tqdm import tqdm
 
 from jobsite.ops import commands
-from tests.factories import make_vacancy
 from tests.servers import Instance, stub_server
 from tests.vacancies.commands import run as run_command
 from tests.vacancies.exchange.test_import import all_filters, items, run, snapshot, write  # noqa: F401
 from tests.vacancies.exchange.test_import_changes import one
-from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.service import Service
 from vacancies.management import import_command
 from vacancies.models import Vacancy
@@ -32,7 +30,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     """Another instance with vacancies of every audience, not in the order of creation. One was
-    published later than it was created, which only the order of the list shows.
+    published later than it was created.
     """
     folder = tmp_path_factory.mktemp("source")
     instance = Instance(folder, TIME_ZONE="Europe/Brussels")
@@ -263,69 +261,6 @@ def test_progress_bar_loses_no_row(monkeypatch):
 
     assert run("http://odd.example")[0] == 0
     assert Vacancy.objects.count() == 3
-
-
-def ordered(*ids):
-    importer = VacancyImporter()
-    importer.keep_order([list(ids), []])
-    return list(Vacancy.objects.newest_first().values_list("pk", flat=True)), importer.report.moved
-
-
-def test_order_is_kept_when_the_source_grows(at):
-    for pk in (3, 5):
-        make_vacancy(pk=pk, created_at=at, publish_from=at)
-    assert ordered(3, 5) == ([3, 5], 1)
-
-    make_vacancy(pk=4, created_at=at, publish_from=at)
-
-    assert ordered(3, 4, 5) == ([3, 4, 5], 2)
-    assert ordered(3, 4, 5) == ([3, 4, 5], 0)
-
-
-def test_publish_from_set_by_a_recruiter_is_kept(at):
-    make_vacancy(pk=1, created_at=at - timedelta(days=1), publish_from=at - timedelta(days=1))
-    make_vacancy(pk=2, created_at=at - timedelta(days=3), publish_from=at - timedelta(hours=1))
-
-    assert ordered(1, 2) == ([2, 1], 0)
-
-
-def test_order_within_a_second_of_the_source_is_kept(at):
-    for pk, days in ((1, 1), (2, 1), (3, 2)):
-        start = at - timedelta(days=days)
-        make_vacancy(pk=pk, created_at=start - timedelta(hours=1), publish_from=start)
-    importer = VacancyImporter()
-    importer._with_start = {1, 2, 3}
-
-    importer.keep_order([[3, 1, 2], []])  # 3 would move by a day, which the interface would show
-
-    assert list(Vacancy.objects.newest_first().values_list("pk", flat=True)) == [1, 2, 3]
-    assert importer.report.moved == 1
-
-
-def test_interleaved_lists_keep_their_order(at):
-    both = [
-        make_vacancy(pk=1000 - n, audience="both", created_at=at, publish_from=at).pk
-        for n in range(0, 60, 2)
-    ]
-    between = [
-        make_vacancy(pk=1000 - n, created_at=at, publish_from=at).pk for n in range(1, 60, 2)
-    ]
-    external = [pk for pair in zip(sorted(both), sorted(between), strict=True) for pk in pair]
-    internal = sorted(both)
-
-    VacancyImporter().keep_order([external, internal])
-
-    assert list(Vacancy.objects.external().newest_first().values_list("pk", flat=True)) == external
-    assert list(Vacancy.objects.internal().newest_first().values_list("pk", flat=True)) == internal
-
-
-def test_contradictory_lists_move_nothing(at):
-    for pk in (1, 2, 3):
-        make_vacancy(pk=pk, audience="both", created_at=at, publish_from=at)
-    importer = VacancyImporter()
-    importer.keep_order([[1, 2, 3], [2, 1]])
-    note = "the lists of the source have contradictory orders; the order was not preserved"
-    assert (importer.report.moved, importer.report.notes) == (0, [note])
 
 
 # --- time zones ---

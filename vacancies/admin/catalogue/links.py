@@ -7,7 +7,7 @@ from django.db.models import ForeignKey, QuerySet
 
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.types import UserRequest
-from vacancies.access import brands_of
+from vacancies.access.brands import brands_of
 from vacancies.admin.brand_access import brand_choices
 from vacancies.models import BrandLink
 from vacancies.querysets import EVERY_BRAND

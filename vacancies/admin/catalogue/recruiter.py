@@ -8,7 +8,7 @@ from unfold.decorators import display
 
 from jobsite.admin.base import counted
 from jobsite.types import UserRequest
-from vacancies.access import scope_to_brands
+from vacancies.access.brands import scope_to_brands
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.models import Recruiter, Vacancy, VacancyRecruiter
 

@@ -44,7 +44,7 @@ from vacancies.history.versions import Content
 from vacancies.models import State, Vacancy
 from vacancies.operations.approval_requests import SUBMITTED, RequestConflictError
 from vacancies.operations.save import Edit, Saved, save_content
-from vacancies.quality import content_warnings, with_warnings
+from vacancies.quality.warnings import content_warnings, with_warnings
 
 
 class EditPage:

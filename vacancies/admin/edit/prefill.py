@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
-from vacancies.access import brands_of, forms_for
+from vacancies.access.brands import brands_of, forms_for
 from vacancies.admin.edit.forms import Start
 from vacancies.choices import Keyword
 from vacancies.history.versions import PUBLICATION, Content

@@ -5,7 +5,7 @@ vacancy_form.js).
 from django.contrib.auth.models import User
 from django.templatetags.static import static
 
-from vacancies.cities import countries
+from vacancies.facts.cities import countries
 from vacancies.models import Vacancy
 
 LATEST = 1000  # rows of vacancies with their places

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.types import UserRequest
+from vacancies.access.previews import token_for
 from vacancies.admin.edit.conflict import merge_posted, merged_data
 from vacancies.admin.edit.forms import make_forms
 from vacancies.history.diff import differences
 from vacancies.models import Vacancy
 from vacancies.operations.save import Edit, plan_save
-from vacancies.previews import token_for
 
 
 class VacancyPages(AdminPages):

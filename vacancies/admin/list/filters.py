@@ -9,9 +9,9 @@ from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
-from vacancies.access import brands_of
+from vacancies.access.brands import brands_of
 from vacancies.models import Audience, State, VacancyStatus, waiting_for_approval
-from vacancies.quality import CONTENT_WARNINGS, closing_soon, filter_by_warning
+from vacancies.quality.warnings import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
 Lookups = Sequence[tuple[str, StrOrPromise]]

@@ -31,7 +31,7 @@ from vacancies.operations.approval_requests import (
     why_not_decide,
     withdraw_request,
 )
-from vacancies.quality import content_warnings, with_warnings
+from vacancies.quality.warnings import content_warnings, with_warnings
 from vacancies.querysets import own_brand
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import ngettext
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back
 from jobsite.types import UserRequest
-from vacancies.access import forms_for
+from vacancies.access.brands import forms_for
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.pages import PublicationPages, sections
 from vacancies.admin.publication.selection import MAX_SELECTED, VacancySelection

@@ -23,7 +23,7 @@ from vacancies.admin.publication.selection import VacancySelection
 from vacancies.models import Autosave, Vacancy
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
-from vacancies.quality import content_warnings, with_warnings
+from vacancies.quality.warnings import content_warnings, with_warnings
 from vacancies.querysets import VacancyQuerySet
 
 REASONS_SHOWN = 10

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from vacancies.access import readable_by
+from vacancies.access.brands import readable_by
 from vacancies.history.diff import differences, field_values
 from vacancies.history.versions import PUBLICATION, read_content, replay
 from vacancies.models import Change, Vacancy, VacancyStatus, Version

@@ -19,7 +19,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
-from vacancies.access import forms_for, readable_by
+from vacancies.access.brands import forms_for, readable_by
 from vacancies.admin.publication.approval import requests_about
 from vacancies.history.diff import differences, field_labels
 from vacancies.history.versions import (

@@ -25,8 +25,8 @@ from vacancies.admin.spreadsheets.columns import (
     split,
 )
 from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKind
-from vacancies.cities import find_city
 from vacancies.exchange.columns import FLAGS
+from vacancies.facts.cities import find_city
 from vacancies.fields import HtmlField, html_fields
 from vacancies.history.versions import Content, as_json, decimal_text
 from vacancies.models import Place, State, Vacancy, VacancyStatus

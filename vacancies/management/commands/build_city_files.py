@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
-from vacancies.cities import FOLDER
 from vacancies.exchange.geonames import city_files, read_cities
+from vacancies.facts.cities import FOLDER
 
 
 class Command(BaseCommand):

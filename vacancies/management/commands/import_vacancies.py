@@ -69,8 +69,6 @@ class Command(ImportCommand):
 
     def import_rows(self, rows: Iterator[SourceRow], source: Service | Path) -> None:
         self.importer.import_rows(rows)
-        if isinstance(source, Service):
-            self.importer.keep_order(source.orders)
 
     def end_import(self) -> None:
         self.importer.set_employment_types()
@@ -99,8 +97,6 @@ def _summary(report: VacancyReport) -> str:
         text += f" {report.expired} of the created vacancies are expired."
     if report.not_public:
         text += f" {report.not_public} of them are drafts, scheduled or closed in the source."
-    if report.moved:
-        text += f" {report.moved} moved to preserve the order of the source."
     if report.related:
         text += f" {report.related} brands and recruiters created or updated."
     if report.typed:

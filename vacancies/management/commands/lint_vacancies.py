@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
-from vacancies import quality
 from vacancies.models import Brand, Vacancy
-from vacancies.quality import QualityFinding
+from vacancies.quality import findings as quality
+from vacancies.quality.warnings import with_warnings
 
 MAX_FINDINGS = 20  # findings of each rule, without --limit
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
             limit = MAX_FINDINGS
         fixed = self.fix(is_dry=options["dry_run"]) if options["fix"] else 0
         counts: Counter[tuple[str, bool]] = Counter()
-        shown: list[QualityFinding] = []
+        shown: list[quality.QualityFinding] = []
         for finding in self.findings():
             if finding.code in rules:
                 counts[finding.code, finding.is_error] += 1
@@ -90,7 +90,7 @@ class Command(BaseCommand):
         ]
 
     @staticmethod
-    def lines(shown: list[QualityFinding], totals: list[dict[str, Any]]) -> list[str]:
+    def lines(shown: list[quality.QualityFinding], totals: list[dict[str, Any]]) -> list[str]:
         lines = [str(finding) for finding in shown]
         if missing := sum(row["count"] for row in totals) - len(shown):
             lines.append(f"{missing} more; --limit N lists N of each rule.")
@@ -112,13 +112,11 @@ class Command(BaseCommand):
                         fixed += 1
         return fixed
 
-    def findings(self) -> Iterator[QualityFinding]:
+    def findings(self) -> Iterator[quality.QualityFinding]:
         at = timezone.now()
         for brand in Brand.objects.order_by("pk"):
             yield from quality.about_brand(brand)
-        vacancies = quality.with_warnings(Vacancy.objects.select_related("brand"), at=at).order_by(
-            "pk"
-        )
+        vacancies = with_warnings(Vacancy.objects.select_related("brand"), at=at).order_by("pk")
         for vacancy in self.progress(
             vacancies.iterator(chunk_size=500), total=Vacancy.objects.count()
         ):

@@ -10,7 +10,7 @@ from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
 from jobsite.text.iso_names import language_name
 from jobsite.types import JsonObject
-from vacancies import cities
+from vacancies.facts import cities
 from vacancies.operations.proposals import (
     Proposal,
     TypeProposal,

@@ -12,7 +12,7 @@ window.addEventListener("load", () => {
   const SHOWN = 8;
   const FILLED = ["locality", "country", "region", "latitude", "longitude"];
 
-  // --- cities: the format is that of vacancies/cities.py ---
+  // --- cities: the format is that of vacancies/facts/cities.py ---
 
   const SHORT = { saint: "st", sainte: "ste", fort: "ft", mount: "mt" };
   const keyOf = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}|['.]/gu, "")

@@ -68,6 +68,3 @@ def test_page_is_for_colleagues_who_receive_emails():
     for language in ("", "es", "nl\0"):
         assert reader.post(MINE, {"kinds": [], "language": language}).status_code == 400, language
     assert not EmailOptOut.objects.exists()
-    # Its old address.
-    answer = reader.post("/admin/applications/message/digest/", {"is_wanted": "on"})
-    assert answer["Location"] == MINE

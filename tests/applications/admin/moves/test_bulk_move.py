@@ -13,7 +13,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.admin.application import ApplicationAdmin
 from applications.admin.selection import ApplicationSelection
-from applications.models import AccessLog, Application, Message, Stage
+from applications.models import AccessLog, Application, MailTemplate, Message, Stage
 from applications.operations import Move, move
 from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.applicants import stages_of
@@ -232,6 +232,22 @@ def test_undo_asks_and_moves_back(office, jan, time_machine, at):
     assertContains(office.anna.get(url), "1 stage change cannot be undone")  # the applicant sees it
     office.anna.post(url)
     assert stages_of(office.own)[-1] == "Rejected"
+
+
+def test_move_after_a_change_of_a_later_clock_is_reported_and_undone(office, jan, at):
+    """A node whose clock is ahead moved Mia: the move of both has two times."""
+    template = MailTemplate.objects.create(name="Sorry", subject_en="Sorry", body_en="Sorry.")
+    Stage.objects.filter(pk=office.rejected.pk).update(email=template)
+    own, ahead = Application.objects.filter(pk=office.own.pk), at + timedelta(minutes=5)
+    move(own, Move(stage=make_stage("Interview"), author=None, at=ahead))
+
+    data = {"applications": sent(office.own, jan), "stage": office.rejected.pk, "confirmed": "1"}
+    done, emails = messages_of(office.anna.post(MOVE, data))
+
+    assert emails == "2 emails are sent on 4 Mar 2026, 09:30."
+    url = unescape(done).split('"')[3]
+    assert [each.display_name for each in office.anna.get(url).context["people"]] == ["Jan", "Mia"]
+    assert messages_of(office.anna.post(url)) == ["2 stage changes were undone."]
 
 
 def test_undo_of_somebody_else_or_of_another_brand_does_nothing(office):

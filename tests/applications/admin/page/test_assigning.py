@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from applications.mail.stale import StaleEmails, queue_stale
 from applications.models import (
@@ -19,7 +18,6 @@ from applications.models import (
 )
 from applications.operations import Move, create_application, move
 from applications.operations.assigning import add_tag, readers_of_all, remove_tag
-from applications.operations.backfill import BATCH, PhoneDigits
 from applications.querysets import phone_digits
 from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
 from tests.applications.makers import make_file, make_submission
@@ -196,22 +194,6 @@ def test_page_shows_who_is_likely_the_same_person(office, at):
     assert same_address in page.context["others"]
     assert "same file, same telephone number" in page.content.decode()
     assert foreign.pk not in {each.application.pk for each in page.context["likely"]}
-
-
-def test_telephone_numbers_of_earlier_releases_are_computed_in_batches(
-    office, django_assert_num_queries
-):
-    Application.objects.filter(pk=office.own.pk).update(phone="0470 12 34 56", phone_digits=None)
-    many = [Application(vacancy=office.own.vacancy, phone="12345678") for _n in range(BATCH)]
-    Application.objects.bulk_create(many)
-    job, outcomes = PhoneDigits(), []
-    while item := job.next_due(timezone.now()):
-        outcomes.append((len(item), job.run(item)))
-    assert outcomes == [(BATCH, "backfill done"), (2, "backfill done")]
-    assert Application.objects.filter(phone_digits=None).count() == 0
-    assert Application.objects.get(pk=office.own.pk).phone_digits == "470123456"
-    with django_assert_num_queries(0):
-        assert job.next_due(timezone.now()) is None
 
 
 # --- reminders ---

@@ -149,10 +149,10 @@ def test_application_without_an_answer_is_deleted_after_30_days(office, at):
 def test_nightly_command_deletes_it_without_a_period_of_the_site(office, capsys, settings):
     settings.APPLICATIONS_KEPT_DAYS = 0
     asked(office)
-    call_command("purge_applications", "--if-set")
-    assert "No retention period is set" in capsys.readouterr().out
+    call_command("purge")
+    assert "Deleted 0 applications" in capsys.readouterr().out
     ConsentRequest.objects.update(due_on=timezone.localdate() - DAY)
-    call_command("purge_applications", "--if-set")
+    call_command("purge")
     assert "Deleted 1 applications" in capsys.readouterr().out
 
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from applications.mail.outbox import Email, queue
 from applications.models import Application, Message
+from vacancies.facts.pay import states_pay
 from vacancies.models import Vacancy
-from vacancies.pay import states_pay
 
 pytestmark = pytest.mark.django_db
 PAY = {"pay_min": 3100, "pay_max": Decimal("3500.50"), "pay_currency": "EUR", "pay_period": "month"}
@@ -30,14 +30,14 @@ def test_pay_is_stated_where_a_text_has_both_amounts_in_any_format():
         "room 3100, box 3500": False,
         "": False,
     }
-    assert {text: states_pay(vacancy, text) for text in texts} == texts
-    assert not states_pay(Vacancy(), "0 to 0")
+    assert {text: states_pay(vacancy.pay, text) for text in texts} == texts
+    assert not states_pay(Vacancy().pay, "0 to 0")
     hourly = Vacancy(pay_min=30, pay_max=18, pay_currency="PLN", pay_period="hour")
     texts = {"On 30 March at 18:00": False, "18 – 30 zł": True, "PLN 18 to 30": True}
-    assert {text: states_pay(hourly, text) for text in texts} == texts
+    assert {text: states_pay(hourly.pay, text) for text in texts} == texts
     noted = Vacancy(pay_note="5000 PLN gross")
-    assert states_pay(noted, "Pay:\n5000  PLN gross")
-    assert not states_pay(noted, "5000")
+    assert states_pay(noted.pay, "Pay:\n5000  PLN gross")
+    assert not states_pay(noted.pay, "5000")
 
 
 def test_recruiters_are_warned_until_the_pay_is_public_or_was_sent(office, settings):

@@ -23,11 +23,11 @@ from django.utils import timezone
 from tests.factories import make_brand, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import errors, opened, page, saved
 from tests.vacancies.sample_files import SCRIPT, SECRET, SVG, encoded
-from vacancies import uploads
 from vacancies.history.versions import record
 from vacancies.models import Attachment, Brand, Change, Recruiter, Vacancy
 from vacancies.operations import publication
 from vacancies.operations.restore import restore
+from vacancies.uploads import fields as uploads
 
 ADD = "/admin/vacancies/recruiter/add/"
 
@@ -153,12 +153,12 @@ def test_partially_written_file_is_deleted(anna, media, monkeypatch):
     assert (response.status_code, stored(media), Recruiter.objects.count()) == (507, [], 0)
 
 
-# --- clean_media -------------------------------------------------------------------------------
+# --- purge ---
 
 
 def clean(**options: Any) -> dict[str, Any]:
     out = StringIO()
-    call_command("clean_media", format="json", stdout=out, **options)
+    call_command("purge", format="json", stdout=out, **options)
     return json.loads(out.getvalue())
 
 
@@ -170,7 +170,7 @@ def set_age(media: Path, **age: float) -> None:
 
 @pytest.mark.django_db
 def test_orphans_are_deleted_after_a_day(media: Path) -> None:
-    assert clean()["summary"] == "Deleted 0 files, 0 bytes."  # there is no folder yet
+    assert clean()["unused_files"] == []  # there is no folder yet
     brand, person = make_brand(), make_recruiter()
     for field in (brand.icon_small, brand.icon_large, person.image):
         field.save("a.png", ContentFile(encoded("PNG")))
@@ -195,15 +195,15 @@ def test_orphans_are_deleted_after_a_day(media: Path) -> None:
         (media / name).parent.mkdir(exist_ok=True)
         (media / name).write_bytes(b"12345")
     set_age(media, hours=23)
-    assert clean()["files"] == []
+    assert clean()["unused_files"] == []
     set_age(media, hours=25)
 
     report = clean(dry_run=True)
-    assert report["files"] == sorted(
+    assert report["unused_files"] == sorted(
         [*copies[1:], "attachments/x.pdf", "brands/b.png", "vacancies/old.png"]
     )
-    assert (report["bytes"], report["deleted"]) == (25, 0)
-    assert clean()["deleted"] == 5
+    assert report["unused_bytes"] == 25
+    assert clean()["unused_files"] == report["unused_files"]
     assert stored(media) == sorted([*referenced, "other/kept.txt", "kept.txt"])
 
 
@@ -224,11 +224,11 @@ def test_files_of_versions_and_copies_are_kept(media: Path) -> None:
     vacancy.image.save("c.png", ContentFile(encoded("PNG")))
     set_age(media, days=2)
 
-    assert clean()["files"] == [replaced]
+    assert clean()["unused_files"] == [replaced]
     record(vacancy, Change.DELETED, author=None, at=now)
     for row in (vacancy, copy):
         row.delete()
-    assert clean()["files"] == []
+    assert clean()["unused_files"] == []
 
     back = restore(version, author=None, at=now).vacancy
     assert sorted([back.image.name, back.attachments.get().file.name]) == first

@@ -1,4 +1,4 @@
-from vacancies.employment_types import employment_type_of
+from vacancies.facts.employment_types import employment_type_of
 
 MEANINGS = {
     "FULL_TIME": [

@@ -2,8 +2,8 @@ from random import Random
 
 import pytest
 
-from vacancies.cities import find_cities
-from vacancies.locations import cities_named, places_of
+from vacancies.facts.cities import find_cities
+from vacancies.facts.locations import cities_named, places_of
 
 # Without a country before the text: Belgium.
 PLACES = {

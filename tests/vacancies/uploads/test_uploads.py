@@ -28,7 +28,7 @@ from tests.vacancies.sample_files import (
     png,
     wide_webp,
 )
-from vacancies.uploads import clean_document, clean_image
+from vacancies.uploads.cleaning import clean_document, clean_image
 
 OLE = legacy_office("WordDocument")  # a document inside another one
 VBA = OLE + "_VBA_PROJECT".encode("utf-16-le")
@@ -246,7 +246,7 @@ def test_document_errors_name_the_received_and_allowed_types(
         with pytest.raises(ValidationError) as refused:
             clean_document(SimpleUploadedFile(name, content))
         assert refused.value.messages == [text]
-    monkeypatch.setattr("vacancies.validators.DOCUMENT_BYTES_MAX", 10)
+    monkeypatch.setattr("vacancies.uploads.validators.DOCUMENT_BYTES_MAX", 10)
     with pytest.raises(ValidationError) as refused:
         clean_document(SimpleUploadedFile("a.pdf", b"%PDF-1.7 long"))
     assert refused.value.code == "document_too_large"

@@ -20,12 +20,12 @@ from PIL import Image
 from applications.tokens import issue
 from tests.factories import make_brand, make_insider, make_recruiter, make_vacancy
 from tests.vacancies.sample_files import SVG, encoded
-from vacancies.image_copies import make_copy, picture
-from vacancies.media import TYPES
+from vacancies.access.previews import token_for
+from vacancies.media.serving import TYPES
 from vacancies.models import Attachment, Recruiter, Vacancy
 from vacancies.operations import publication
-from vacancies.previews import token_for
-from vacancies.validators import ENDINGS, IMAGE_ENDINGS
+from vacancies.uploads.image_copies import make_copy, picture
+from vacancies.uploads.validators import ENDINGS, IMAGE_ENDINGS
 
 pytestmark = pytest.mark.django_db
 PDF = b"%PDF-1.7 " + bytes(range(256)) * 4

@@ -15,7 +15,7 @@ from jobsite.languages import LANGUAGES
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import COUNTRIES, PLACES_MAX
-from vacancies.cities import (
+from vacancies.facts.cities import (
     LARGE,
     City,
     countries,

@@ -1,7 +1,7 @@
 """Smaller copies of images, for pages: vacancies/<name>.480.webp of vacancies/<name>.jpg. And
 JPEGs, also of the icons of brands, for social networks and messengers: vacancies/<name>.1200.jpg.
 
-A copy is made on the first request for it (media.py). It has no row: it belongs to its image.
+A copy is made on the first request for it (vacancies/media). It has no row: it belongs to its image.
 """
 
 import logging
@@ -17,7 +17,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from PIL import Image
 
-from vacancies.validators import IMAGE_ENDINGS, IMAGE_FORMATS
+from vacancies.uploads.validators import IMAGE_ENDINGS, IMAGE_FORMATS
 
 logger = logging.getLogger(__name__)
 WIDTHS = (480, 960)  # pixels

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jobsite.db.folding import fold
 
-FOLDER = Path(__file__).parent / "static" / "vacancies" / "cities"
+FOLDER = Path(__file__).parents[1] / "static" / "vacancies" / "cities"
 PLACE = "place"  # the parameter of pages and alerts with the name of the center of filter[near]
 LARGE = 50_000  # inhabitants
 TIMES_LARGER = 3  # than other cities of its name: the city that is meant

@@ -9,11 +9,11 @@ from tests.factories import make_brand, make_option, make_recruiter, make_vacanc
 from tests.vacancies.commands import run
 from vacancies.admin.edit.page import warnings_about
 from vacancies.models import Requisition, Vacancy
-from vacancies.quality import (
+from vacancies.quality.google import missing_for_google
+from vacancies.quality.warnings import (
     content_warnings,
     count_warnings,
     filter_by_warning,
-    missing_for_google,
     with_warnings,
 )
 

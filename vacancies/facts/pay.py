@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from typing import NamedTuple
 
 from babel.numbers import format_currency, get_currency_symbol
 from django.utils.translation import gettext as _
@@ -10,21 +11,28 @@ from jobsite.languages import LANGUAGES
 from jobsite.text.iso_names import locale
 from jobsite.types import JsonObject
 from vacancies.choices import PayPeriod
-from vacancies.models import Vacancy
 
 Amount = Decimal | float
 # 3100, 3,100, 3.100,50 and 3 100: thousands, then decimals
 _NUMBER = re.compile(r"(\d{1,3}(?:[.,'’\s]\d{3})+|\d+)(?:[.,](\d{1,2}))?(?!\d)")
 
 
-def pay_text(vacancy: Vacancy) -> str:
-    """Return for example "from €3,100 per month (gross)", also if the pay is not public;
-    "" without pay.
-    """
-    amount = amount_text(vacancy.pay_min, vacancy.pay_max, vacancy.pay_currency, vacancy.pay_period)
-    if amount and vacancy.pay_note:
-        return f"{amount} ({vacancy.pay_note})"
-    return amount or vacancy.pay_note
+class Pay(NamedTuple):
+    """What a vacancy pays, also if that is not public."""
+
+    lowest: Amount | None
+    highest: Amount | None
+    currency: str
+    period: str
+    note: str
+
+
+def pay_text(pay: Pay) -> str:
+    """Return for example "from €3,100 per month (gross)"; "" without pay."""
+    amount = amount_text(pay.lowest, pay.highest, pay.currency, pay.period)
+    if amount and pay.note:
+        return f"{amount} ({pay.note})"
+    return amount or pay.note
 
 
 def pay_lines(pay: JsonObject | None) -> list[str]:
@@ -51,24 +59,23 @@ def amount_text(lowest: Amount | None, highest: Amount | None, currency: str, pe
     return f"{text} {PayPeriod(period).label}"
 
 
-def states_pay(vacancy: Vacancy, text: str) -> bool:
-    """Return whether `text`, in whatever language, has the lowest and the highest pay of `vacancy`,
+def states_pay(pay: Pay, text: str) -> bool:
+    """Return whether `text`, in whatever language, has the lowest and the highest amount of `pay`,
     or its note if it has no more. Amounts below 1,000 count only if it names the currency: they may
     be times.
     """
-    amounts = {Decimal(each) for each in (vacancy.pay_min, vacancy.pay_max) if each is not None}
+    amounts = {Decimal(each) for each in (pay.lowest, pay.highest) if each is not None}
     stated = {
         Decimal(f"{re.sub('[^0-9]', '', whole)}.{part or 0}")
         for whole, part in _NUMBER.findall(text)
     }
     if amounts:
-        code = vacancy.pay_currency
         names = {
-            code,
-            *(get_currency_symbol(code, locale=each) for each in (*LANGUAGES, "pl", "sk")),
+            pay.currency,
+            *(get_currency_symbol(pay.currency, locale=each) for each in (*LANGUAGES, "pl", "sk")),
         }
         return amounts <= stated and (max(amounts) >= 1000 or any(name in text for name in names))
-    note = " ".join(vacancy.pay_note.split())
+    note = " ".join(pay.note.split())
     return bool(note) and note in " ".join(text.split())
 
 

@@ -4,9 +4,9 @@ import pytest
 from django.core.management import CommandError
 
 from tests.vacancies.commands import run
-from vacancies import cities
-from vacancies.cities import FOLDER, countries, find_cities, find_city, regions
 from vacancies.exchange.geonames import CityRow, city_files
+from vacancies.facts import cities
+from vacancies.facts.cities import FOLDER, countries, find_cities, find_city, regions
 
 
 def line(name, others, latitude, longitude, country, region, population):

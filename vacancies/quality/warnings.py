@@ -1,37 +1,37 @@
-"""Quality checks of vacancies and brands: errors, and content warnings (likely mistakes)."""
+"""Content warnings: likely mistakes in vacancies, which do not prevent publication."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
-from django.db import models, transaction
+from django.db import models
 from django.db.models import (
-    Case,
     Count,
     Exists,
     ExpressionWrapper,
     OuterRef,
     Q,
     QuerySet,
-    Value,
-    When,
 )
 from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Length, Lower, Upper
-from django.db.models.lookups import Exact
 from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.days import days_after
 from jobsite.languages import site_language
 from jobsite.text.gender import BOTH_GENDERS, CAPITAL_I, ONE_GENDER
-from jobsite.text.html import sanitise
-from jobsite.text.iso_names import language_name
 from jobsite.types import StrOrPromise
-from vacancies.choices import PlaceKind, WorkPlace
-from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
-from vacancies.models import Brand, Place, Requisition, State, Vacancy, VacancyOption
+from vacancies.models import Vacancy, VacancyOption
+from vacancies.quality.google import (
+    IS_A_JOB,
+    LACKS_PLACE,
+    REQUIRED_BY_GOOGLE,
+    has_place,
+    missing_for_google,
+    with_missing_for_google,
+)
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 SOON = 7  # days
@@ -76,38 +76,8 @@ class ContentWarning:
     is_of_facts: bool = False
 
 
-def _has_place(**values: object) -> Q:
-    return Q(Exists(Place.objects.filter(vacancy=OuterRef("pk"), **values)))
-
-
 def _choices() -> QuerySet[VacancyOption]:
     return VacancyOption.objects.filter(vacancy=OuterRef("pk"))
-
-
-# What Google requires of a job posting, and when a vacancy lacks it. It always has the others:
-# title, name of the employer and, when it is published, start.
-_has_no_text = Q(description="", profile="", offer="", company="")
-_is_remote = Q(work_place=WorkPlace.REMOTE)
-# One subquery for both kinds of places: PostgreSQL cannot turn an OR of two into a join.
-_lacks_place = ~_has_place(
-    kind=Case(
-        When(
-            Exact(OuterRef("work_place"), Value(WorkPlace.REMOTE)), then=Value(PlaceKind.APPLICANT)
-        ),
-        default=Value(PlaceKind.SITE),
-    )
-)
-REQUIRED_BY_GOOGLE: dict[str, tuple[StrOrPromise, Q]] = {
-    "description": (_("a description"), _has_no_text),
-    "place": (_("a place"), ~_is_remote & _lacks_place),
-    "remote_country": (_("a country for remote work"), _is_remote & _lacks_place),
-}
-
-# Who answers a vacancy for open applications has no particular job in mind: it is no job for a
-# search engine.
-IS_A_JOB = ~Q(
-    Exists(Requisition.objects.filter(vacancy=OuterRef("pk"), is_for_open_applications=True))
-)
 
 
 def _in_capitals(at: datetime) -> Q:
@@ -189,14 +159,14 @@ CONTENT_WARNINGS = (
         "no-pay",
         _("No pay, but its country requires it"),
         _("has no pay, but the law of its country requires it"),
-        lambda at: Q(pay_min=None, pay_max=None) & _has_place(country__in=settings.PAY_REQUIRED_IN),
+        lambda at: Q(pay_min=None, pay_max=None) & has_place(country__in=settings.PAY_REQUIRED_IN),
     ),
     ContentWarning(
         "not-for-google",
         _("Not shown by Google"),
         _("is not shown by Google, which requires %(missing)s"),
         # One that lacks only a description has the warning of that.
-        lambda at: VacancyList.EXTERNAL.condition & _lacks_place & IS_A_JOB,
+        lambda at: VacancyList.EXTERNAL.condition & LACKS_PLACE & IS_A_JOB,
         is_of_facts=True,
     ),
     # Without an option it has the warning of that.
@@ -245,23 +215,6 @@ def with_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySe
     return with_missing_for_google(_prepared(vacancies).annotate(**columns))
 
 
-def with_missing_for_google(vacancies: VacancyQuerySet) -> VacancyQuerySet:
-    """Annotate `vacancies` for `missing_for_google`."""
-    return vacancies.annotate(
-        **{
-            f"lacks_{name}": ExpressionWrapper(condition, output_field=models.BooleanField())
-            for name, (_text, condition) in REQUIRED_BY_GOOGLE.items()
-        }
-    )
-
-
-def missing_for_google(vacancy: Vacancy) -> list[str]:
-    """Return the names of the REQUIRED_BY_GOOGLE that `vacancy` lacks. Requires `with_warnings()`
-    or `with_missing_for_google()`.
-    """
-    return [name for name in REQUIRED_BY_GOOGLE if getattr(vacancy, f"lacks_{name}")]
-
-
 def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | None, dict[str, int]]:
     """Return the number of published and scheduled `vacancies` with each warning, by brand and
     code. One query reads each of these vacancies. Warnings about facts join other tables and have a
@@ -299,101 +252,3 @@ def content_warnings(vacancy: Vacancy) -> list[ContentWarning]:
         else warning
         for warning in found
     ]
-
-
-RULES = (
-    *(
-        "unclean",
-        "hot-expired",
-        "no-head-recruiter",
-        "no-brand",
-        "no-slug",
-        "double-escaped",
-        "language",
-    ),
-    *(warning.code for warning in CONTENT_WARNINGS),
-)
-
-
-@dataclass
-class QualityFinding:
-    """One result of the checks. An error is visible to the public, or will be."""
-
-    kind: str  # "vacancy" or "brand"
-    id: int
-    name: str
-    is_error: bool
-    code: str
-    text: str
-
-    def __str__(self) -> str:
-        level = "error" if self.is_error else "warning"
-        return f"{level}: {self.kind} {self.id} {self.name!r}: {self.text} [{self.code}]"
-
-
-def about_brand(brand: Brand) -> Iterator[QualityFinding]:
-    """Yield the findings about `brand`."""
-    if unclean := unclean_fields(brand):
-        text = f"not stored as it would be saved now: {', '.join(unclean)}"
-        yield QualityFinding("brand", brand.pk, brand.name, True, "unclean", text)
-
-
-def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[QualityFinding]:
-    """Yield the findings about `vacancy` at `at`. Requires `with_warnings()`."""
-    state = vacancy.state_at(at)
-    is_shown = state in (State.PUBLISHED, State.SCHEDULED)
-
-    def finding(code: str, text: str, *, error: bool = False) -> QualityFinding:
-        return QualityFinding("vacancy", vacancy.pk, vacancy.title, error, code, text)
-
-    if unclean := unclean_fields(vacancy):
-        text = f"not stored as it would be saved now: {', '.join(unclean)}"
-        yield finding("unclean", text, error=is_shown)
-    if not is_shown:
-        if state is State.EXPIRED and vacancy.is_hot:
-            yield finding("hot-expired", "hot, but expired")
-        return
-    for name, text in vacancy.missing_to_publish().items():
-        yield finding(f"no-{name.replace('_', '-')}", text, error=True)
-    for warning in content_warnings(vacancy):
-        yield finding(warning.code, str(warning.text), error=warning.is_error)
-    language = vacancy.recognised_language()
-    if language and language != vacancy.shown_language:
-        looks, stated = (language_name(code, "en") for code in (language, vacancy.shown_language))
-        yield finding("language", f"the text looks {looks}, but the language is {stated}")
-    if vacancy.slug == f"({vacancy.pk})":
-        yield finding("no-slug", "the title has no letter that can be part of the slug")
-    for name in html_fields(Vacancy):
-        text = getattr(vacancy, name)
-        if "&amp;lt;" in text or "&amp;nbsp;" in text:
-            yield finding(
-                "double-escaped", f"{name} shows markup as text, because it was escaped twice"
-            )
-
-
-def unclean_fields(instance: models.Model) -> list[str]:
-    """Return the fields whose stored value differs from what a save would
-    write, as after raw SQL.
-    """
-    unclean = []
-    for field in instance._meta.fields:
-        stored = getattr(instance, field.attname)
-        if isinstance(field, HtmlField) and sanitise(stored) != stored:
-            unclean.append(field.name)
-        elif isinstance(field, FoldedField) and field.pre_save(instance, add=False) != stored:
-            setattr(instance, field.attname, stored)
-            unclean.append(field.name)
-        elif isinstance(field, SlugFromField) and not stored:
-            unclean.append(field.name)
-    return unclean
-
-
-def clean(instance: models.Model, *, at: datetime) -> None:
-    """Save the unclean fields of the current row of `instance`, and no others."""
-    with transaction.atomic():
-        row = type(instance)._default_manager.select_for_update().get(pk=instance.pk)
-        names = unclean_fields(row)
-        if isinstance(row, Vacancy) and set(names) & set(html_fields(Vacancy)):
-            row.updated_at = at  # the public text changes
-            names.append("updated_at")
-        row.save(update_fields=names)
