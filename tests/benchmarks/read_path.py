@@ -95,7 +95,8 @@ class Site:
 
 
 def serve() -> None:
-    """Measure the cases that are read from the input."""
+    """Measure the cases that are read from the input, on the processor of the other version."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     site = Site()
     for line in sys.stdin:
         print(site.measure(line.strip()), flush=True)
