@@ -32,7 +32,9 @@ class SharedCache:
     forms: dict[tuple[int | None, int | None], object] = field(default_factory=dict)
 
     def resolver(self, base_url: str) -> PlaceholderResolver:
-        if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
+        if found := self.resolvers.get(base_url):
+            return found
+        if len(self.resolvers) > MAX_RESOLVERS:
             self.resolvers.clear()
         return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url))
 
