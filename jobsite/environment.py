@@ -30,6 +30,11 @@ OF_LIBRARIES = (
 NEW_KEY = """python3 -c 'import secrets; print(secrets.token_urlsafe(50))' generates one."""
 
 
+def is_random(key: str) -> bool:
+    """Return whether `key` can be one of 50 or more random characters."""
+    return len(key) >= 50 and len(set(key)) >= 10
+
+
 def unsafe_settings(
     *, secret_key: str, debug: bool, allowed_hosts: Collection[str], public_base_url: str, bind: str
 ) -> list[str]:
@@ -51,11 +56,7 @@ def unsafe_settings(
         reasons.append(
             "DEBUG is on: error pages would show source and settings to everyone. Unset it."
         )
-    if (
-        secret_key.startswith("django-insecure-")
-        or len(secret_key) < 50
-        or len(set(secret_key)) < 10
-    ):
+    if secret_key.startswith("django-insecure-") or not is_random(secret_key):
         reasons.append(
             f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
         )

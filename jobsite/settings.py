@@ -15,6 +15,7 @@ import django
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
+from js_asset import static_lazy
 
 from jobsite.appearance import palette
 from jobsite.db.connection_settings import postgresql
@@ -129,6 +130,14 @@ TEMPLATES = [
 
 # Templates of widgets can be overridden: templates/unfold/widgets/.
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+# Extensions of the rich text editor. The fields sanitise their texts themselves.
+DJANGO_PROSE_EDITOR_EXTENSIONS = [
+    {
+        "extensions": {"PastedTable": "django_prose_editor.config.process_table"},
+        "js": [static_lazy("vacancies/pasted_table.js")],
+    }
+]
 
 # Errors, commands and requests are logged to stderr. Log lines contain no personal data
 # (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.

@@ -12,15 +12,16 @@ from applications.api.submissions import SubmissionViewSet
 from applications.apply import apply, thanks
 from jobsite.api.docs import DocsView, guide, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
-from vacancies.api import v1 as vacancies_v1
+from vacancies.api.v1.filters import FilterViewSet
+from vacancies.api.v1.vacancies import SingleVacancyViewSet, VacancyViewSet
 from vacancies.media.serving import media
 from vacancies.pages import page, preview
 
 v1 = SimpleRouter(trailing_slash=False)
-v1.register("vacancies", vacancies_v1.VacancyViewSet, basename="vacancy")
-v1.register("vacancies", vacancies_v1.SingleVacancyViewSet, basename="single-vacancy")
+v1.register("vacancies", VacancyViewSet, basename="vacancy")
+v1.register("vacancies", SingleVacancyViewSet, basename="single-vacancy")
 v1.register("vacancies", SubmissionViewSet, basename="submission")
-v1.register("filters", vacancies_v1.FilterViewSet, basename="filter")
+v1.register("filters", FilterViewSet, basename="filter")
 v1.register("user/applications", applications_v1.ApplicationViewSet, basename="application")
 token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})
 

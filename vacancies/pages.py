@@ -24,14 +24,16 @@ from jobsite.api.permissions import lacks_factor
 from jobsite.fields import web_url
 from jobsite.text.iso_names import country_name
 from vacancies.access.previews import ends_at, opened_by
-from vacancies.api.v1 import VacancySerializer, find_published
+from vacancies.api.published import find_published
+from vacancies.api.v1.serializers import VacancySerializer
+from vacancies.choices import Audience, State
 from vacancies.dates import closing_date_of
 from vacancies.exchange.columns import COLUMNS
 from vacancies.facts.pay import pay_lines
 from vacancies.fields import HtmlField, html_fields
 from vacancies.history.diff import address_text, lines
 from vacancies.history.versions import values_of
-from vacancies.models import Audience, Filter, State, Vacancy
+from vacancies.models import Filter, Vacancy
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
 IN_THE_TEMPLATE = {

@@ -16,7 +16,7 @@ from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.problems import InvalidParameters, ParameterError
 from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Fact, Keyword
 from vacancies.facts.cities import PLACE, name_at
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
@@ -144,7 +144,7 @@ class News:
 
     def matching(self, query: str, brand: int | None) -> list[int]:
         """Return the ids of those that match, newest first. Nothing matches what the filters
-        refuse: the query is of an earlier release.
+        refuse, as a query of an earlier release may be.
         """
         try:
             filterset = _filterset(values_of(query))

@@ -23,7 +23,7 @@ from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 
 
 class MillisecondsField(serializers.DateTimeField):

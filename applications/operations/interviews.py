@@ -77,16 +77,15 @@ def _change(
     """Save the changes of an interview that was scheduled as `before`. Return the emails."""
     entry, people = plan.entry, plan.people()
     is_moved = any(getattr(before, name) != getattr(entry, name) for name in SENT)
-    current = _participants(before)
-    removed = [each for each in current if each.user_id not in people]
-    kept = [each for each in current if each not in removed]
+    kept, removed = _divided(_participants(before), people)
     for each in kept:
         del people[each.user_id]
     if is_moved or removed or people:
         before.sequence = entry.sequence = before.sequence + 1
     entry.save(update_fields=OWN)
     emails = send(removed, before, is_cancelled=True)
-    Participant.objects.filter(pk__in=[each.pk for each in removed]).delete()
+    for each in removed:
+        each.delete()
     if entry.planned_at != before.planned_at:
         Participant.objects.filter(entry=entry).update(reply="", replied_at=None)
     added = _invite(entry, people)
@@ -171,6 +170,17 @@ def _participants(entry: HistoryEntry) -> list[Participant]:
     return list(entry.participants.select_related("user").order_by("pk"))
 
 
+def _divided(
+    participants: Iterable[Participant], people: Collection[int | None]
+) -> tuple[list[Participant], list[Participant]]:
+    """Return those who are among `people`, and the others."""
+    kept: list[Participant] = []
+    removed: list[Participant] = []
+    for each in participants:
+        (kept if each.user_id in people else removed).append(each)
+    return kept, removed
+
+
 def _invite(entry: HistoryEntry, people: Mapping[int | None, User | None]) -> list[Participant]:
     return [
         Participant.objects.create(
@@ -205,11 +215,15 @@ def _send(
         is_known = mail.forget_unsent(each)
         if is_cancelled and not is_known:
             continue
-        news = mail.InterviewNews.CHANGED if is_known else mail.InterviewNews.INVITED
-        if is_cancelled:
-            news = mail.InterviewNews.CANCELLED
+        news = _news(is_known=is_known, is_cancelled=is_cancelled)
         others = [name for pk, name in colleagues.items() if pk != each.pk]
         email = mail.queue_to(each, others, news, author=author, base_url=base_url, at=at)
         if email:
             queued.append(email)
     return queued
+
+
+def _news(*, is_known: bool, is_cancelled: bool) -> mail.InterviewNews:
+    if is_cancelled:
+        return mail.InterviewNews.CANCELLED
+    return mail.InterviewNews.CHANGED if is_known else mail.InterviewNews.INVITED

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
@@ -17,9 +17,10 @@ from django.utils.translation import gettext
 from django.views import defaults
 from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 from rest_framework import exceptions
-from rest_framework.views import set_rollback
+from rest_framework.views import APIView, set_rollback
 
 from jobsite.object_store.circuit_breaker import UnavailableError
+from jobsite.types import JsonObject
 
 logger = logging.getLogger("django.request")
 
@@ -76,7 +77,7 @@ def problem(
     return response
 
 
-def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+def exception_handler(exc: Exception, context: JsonObject) -> HttpResponse:
     """DRF's EXCEPTION_HANDLER. Logs an unexpected exception, sends the signal and returns a 500."""
     request = context["request"]._request
     set_rollback()
@@ -97,13 +98,18 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         response._has_been_logged = True  # type: ignore[attr-defined] # so that Django does not log it again
         return response
 
+    return _described(request, exc, context["view"])
+
+
+def _described(request: HttpRequest, exc: exceptions.APIException, view: APIView) -> HttpResponse:
+    """Return the problem document of an error that the client made."""
     headers, members = {}, {}
     if wait := getattr(exc, "wait", None):
         headers["Retry-After"] = str(int(wait))
     if challenge := getattr(exc, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     if isinstance(exc, exceptions.MethodNotAllowed):
-        headers["Allow"] = ", ".join(context["view"].allowed_methods)
+        headers["Allow"] = ", ".join(view.allowed_methods)
     detail = str(exc.detail)
     if isinstance(exc, exceptions.UnsupportedMediaType):
         detail = "The body must be JSON: application/json."  # DRF would repeat the media type

@@ -23,7 +23,7 @@ from forms_structure.models import ConsentText, Form
 from jobsite.api.openapi import example
 from jobsite.types import JsonObject
 from vacancies.api import schema
-from vacancies.choices import PlaceKind
+from vacancies.choices import PlaceKind, VacancyStatus
 from vacancies.dates import end_of_day
 from vacancies.exchange.columns import COLUMNS
 from vacancies.facts.cities import find_city
@@ -38,7 +38,6 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
-    VacancyStatus,
 )
 
 CONTENT = Path(__file__).with_name("content.json")

@@ -17,7 +17,8 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from applications.alerts.queries import matching
-from vacancies.models import Audience, Brand, Requisition, State, Vacancy
+from vacancies.choices import Audience, State
+from vacancies.models import Brand, Requisition, Vacancy
 
 Get = Callable[[str, str], HttpResponseBase]  # the path and the host, "" for the main one
 NEWEST = 50  # in Atom

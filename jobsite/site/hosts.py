@@ -20,7 +20,7 @@ from jobsite.api.absolute_urls import absolute, host_url, is_main_host
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
-from vacancies.api.v1 import ID
+from vacancies.api.published import ID
 from vacancies.models import Brand, BrandLink, Vacancy
 
 # What the host of a brand serves: its pages, the API, files, and the pages of its own vacancies.

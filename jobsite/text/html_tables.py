@@ -1,8 +1,7 @@
 """Conversion of tables to lists: a row becomes an item, such as "Day: Monday; From: 9".
 
-The allowed markup has no tables, and the text of a table without its cells says nothing.
-
-`vacancies/static/vacancies/word_tables.js` does the same in the browser; tests compare the two.
+The allowed markup has no tables, and the text of a table without its cells says nothing. The editor
+sends pasted tables unchanged (`vacancies/static/vacancies/pasted_table.js`).
 """
 
 import re
@@ -83,15 +82,10 @@ class _Table:
 
     def html(self) -> str:
         caption = f"<p>{self.caption}</p>" if _words(self.caption) else ""
-        filled = [cell for row in self.rows for cell in row if _words(cell.content)]
-        if (
-            self.is_layout
-            or len(filled) < 2
-            or any(_HEADING.search(cell.content) for cell in filled)
-        ):
+        contents = [cell.content for row in self.rows for cell in row if _words(cell.content)]
+        if self.is_layout or len(contents) < 2 or any(map(_HEADING.search, contents)):
             return caption + "".join(
-                cell.content if _BLOCK.search(cell.content) else f"<p>{cell.content}</p>"
-                for cell in filled
+                each if _BLOCK.search(each) else f"<p>{each}</p>" for each in contents
             )
         items = "".join(f"<li>{item}</li>" for item in self._items() if _words(item))
         return f"{caption}<ul>{items}</ul>"

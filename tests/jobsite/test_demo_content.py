@@ -22,19 +22,10 @@ from jobsite.demo import content
 from jobsite.demo.submissions import load_submissions
 from jobsite.text.html import sanitise
 from vacancies import models
-from vacancies.choices import Keyword
+from vacancies.choices import Keyword, State
 from vacancies.exchange.columns import COLUMNS
 from vacancies.fields import HtmlField
-from vacancies.models import (
-    Attachment,
-    Brand,
-    Filter,
-    FilterOption,
-    Place,
-    Recruiter,
-    State,
-    Vacancy,
-)
+from vacancies.models import Attachment, Brand, Filter, FilterOption, Place, Recruiter, Vacancy
 
 pytestmark = pytest.mark.django_db
 

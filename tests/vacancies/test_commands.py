@@ -18,7 +18,7 @@ from jobsite.management.commands.audit_visibility import Command
 from jobsite.site import audit, feeds, jsonld, sitemaps
 from tests.factories import make_brand, make_insider, make_option, make_recruiter, make_vacancy
 from tests.vacancies.commands import run
-from vacancies.api.v1 import RenderedForm, SingleVacancyViewSet
+from vacancies.api.v1.vacancies import RenderedForm, SingleVacancyViewSet
 from vacancies.models import ListedVacancy, Place, Recruiter, Requisition, Vacancy, VacancyOption
 from vacancies.quality.findings import RULES
 from vacancies.querysets import VacancyList, VacancyQuerySet

@@ -24,20 +24,13 @@ from tests.parallel import at_once, waiting
 from tests.vacancies.admin.forms import LIST, opened, page
 from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
+from vacancies.choices import VacancyStatus
 from vacancies.exchange import importer as importer_module
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.sources import FormRow, SourceRow
 from vacancies.history.versions import replay
-from vacancies.models import (
-    Brand,
-    Change,
-    FilterOption,
-    Vacancy,
-    VacancyOption,
-    VacancyStatus,
-    Version,
-)
+from vacancies.models import Brand, Change, FilterOption, Vacancy, VacancyOption, Version
 from vacancies.operations import options, publication
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]

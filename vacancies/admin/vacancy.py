@@ -41,8 +41,8 @@ from vacancies.admin.publication.bulk import CHANGELIST_ACTIONS, BulkPublication
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
-from vacancies.choices import EmploymentType, Keyword, PlaceKind
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import EmploymentType, Keyword, PlaceKind, VacancyStatus
+from vacancies.models import Vacancy
 from vacancies.operations.undo import needed_reasons
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 

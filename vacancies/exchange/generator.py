@@ -13,11 +13,10 @@ from django.utils.text import slugify
 
 from jobsite.text.html import CleanHtml, sanitise
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword, PlaceKind, WorkPlace
+from vacancies.choices import Audience, Keyword, PlaceKind, VacancyStatus, WorkPlace
 from vacancies.facts.cities import find_city
 from vacancies.facts.employment_types import employment_type_of
 from vacancies.models import (
-    Audience,
     Brand,
     Filter,
     FilterOption,
@@ -26,7 +25,6 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
-    VacancyStatus,
 )
 
 BATCH = 2000

@@ -18,7 +18,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword, PlaceKind
+from vacancies.choices import Audience, Keyword, PlaceKind, State, VacancyStatus
 from vacancies.dates import last_day
 from vacancies.exchange.comparison import (
     ENDS,
@@ -39,15 +39,12 @@ from vacancies.exchange.serializers import FileStatus
 from vacancies.exchange.sources import SourceRow
 from vacancies.models import (
     Attachment,
-    Audience,
     Filter,
     Place,
     Recruiter,
-    State,
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
-    VacancyStatus,
     needs_approval,
 )
 from vacancies.search.merge import merge_if_due

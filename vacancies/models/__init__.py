@@ -16,7 +16,7 @@ from vacancies.models.statistics import (
 )
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
-from vacancies.models.vacancy import Audience, State, Vacancy, VacancyStatus
+from vacancies.models.vacancy import Vacancy
 from vacancies.models.vacancy_rows import Attachment, Place, VacancyOption, VacancyRecruiter
 from vacancies.models.version import Change, Version
 
@@ -25,7 +25,6 @@ __all__ = [
     "SOURCE_MAX",
     "Approval",
     "Attachment",
-    "Audience",
     "Autosave",
     "Brand",
     "BrandLink",
@@ -46,14 +45,12 @@ __all__ = [
     "SavedView",
     "SearchChange",
     "SearchTerm",
-    "State",
     "StateCount",
     "StatisticsQuerySet",
     "Vacancy",
     "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
-    "VacancyStatus",
     "VacancyTemplate",
     "Version",
     "needs_approval",

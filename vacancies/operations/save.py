@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 
 from jobsite.text.html import sanitise
 from jobsite.types import JsonObject
-from vacancies.choices import Keyword, PlaceKind
+from vacancies.choices import Keyword, PlaceKind, VacancyStatus
 from vacancies.fields import html_fields
 from vacancies.history.diff import LISTS
 from vacancies.history.versions import (
@@ -42,7 +42,6 @@ from vacancies.models import (
     Place,
     Vacancy,
     VacancyRecruiter,
-    VacancyStatus,
     Version,
     needs_approval,
 )

@@ -8,8 +8,9 @@ from django.db import models, transaction
 
 from jobsite.text.html import sanitise
 from jobsite.text.iso_names import language_name
+from vacancies.choices import State
 from vacancies.fields import FoldedField, HtmlField, SlugFromField, html_fields
-from vacancies.models import Brand, State, Vacancy
+from vacancies.models import Brand, Vacancy
 from vacancies.quality.warnings import CONTENT_WARNINGS, content_warnings
 
 RULES = (

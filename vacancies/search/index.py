@@ -11,7 +11,7 @@ The base, in the table SearchTerm, has the ids of the vacancies of each term, an
 
 import json
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
@@ -27,7 +27,8 @@ from pyroaring import BitMap64
 from jobsite.languages import site_language
 from jobsite.serving import replica
 from jobsite.serving.revision import RevisionState, fetch
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Vacancy
 from vacancies.querysets import VacancyList
 from vacancies.search.terms import (
     OF_TEXTS,
@@ -61,9 +62,8 @@ FORMAT = 2  # raise it when a rule of words or terms changes: the index is then 
 class Base(NamedTuple):
     """Row #base."""
 
-    # FORMAT, and a random number, so that another base never has the same. Up to format 1 only
-    # that.
-    number: list[int] | int = 0
+    # FORMAT, and a random number, so that another base never has the same.
+    number: Sequence[int] = ()
     at: datetime | None = None
     size: int = 0  # vacancies
     language: str = ""  # of the site
@@ -81,8 +81,9 @@ class Base(NamedTuple):
         """Whether another release or language of the site made it.
         It is still searched until the merge.
         """
-        is_other = not isinstance(self.number, list) or self.number[0] != FORMAT
-        return self.at is not None and (is_other or self.language != site_language())
+        if not self.at:
+            return False
+        return self.number[0] != FORMAT or self.language != site_language()
 
     def dump(self) -> bytes:
         assert self.at

@@ -12,7 +12,8 @@ from pyroaring import BitMap64
 
 from jobsite.languages import site_language
 from jobsite.serving import replica
-from vacancies.models import SearchChange, SearchTerm, Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import SearchChange, SearchTerm, Vacancy
 from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, reorder
 from vacancies.search.terms import PUBLISHED, WORDS, Bitmaps, read_facts, read_texts
 from vacancies.search.words import STEMMERS, key

@@ -20,7 +20,8 @@ from pyroaring import BitMap64
 from jobsite.languages import site_language
 from jobsite.serving import replica
 from jobsite.serving.revision import fetch
-from vacancies.models import Brand, FilterOption, Place, Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Brand, FilterOption, Place, Vacancy
 from vacancies.querysets import VacancyList
 from vacancies.search.words import STEMMERS, all_words, folded, name_words, split_words
 

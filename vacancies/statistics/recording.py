@@ -34,14 +34,8 @@ from django.utils import timezone
 
 from jobsite.days import start_of_day
 from jobsite.db.locks import lock_transaction
-from vacancies.models import (
-    Change,
-    DailyStatisticsBase,
-    DailyVacancies,
-    Vacancy,
-    VacancyStatus,
-    Version,
-)
+from vacancies.choices import VacancyStatus
+from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Vacancy, Version
 from vacancies.querysets import VacancyQuerySet
 
 BACKFILL = 730  # days that the first run records, from the dates of the vacancies

@@ -23,7 +23,8 @@ from applications.models import Access, Application
 from applications.operations.considering import AlreadyThereError, consider
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Vacancy
 from vacancies.search.rows import best_first, matching
 
 OFFERED = 20  # vacancies, the best of the newest FOUND

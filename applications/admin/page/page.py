@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from applications.admin.access_log import log_access
-from applications.admin.interviews.pages import interviews_context
+from applications.admin.interviews.context import interviews_context
 from applications.admin.moves.filling import report_filled
 from applications.admin.order import neighbours
 from applications.admin.page import context as shown

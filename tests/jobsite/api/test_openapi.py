@@ -20,7 +20,8 @@ from tests.applications.makers import MINE, PASSWORD, make_application, make_use
 from tests.contract.sample import make_site
 from tests.jobsite.api.paths import INTERNAL
 from vacancies.access.previews import token_for
-from vacancies.api import serializers, v0_1, v1
+from vacancies.api import serializers, v0_1
+from vacancies.api.v1.serializers import FilterSerializer, OptionSerializer, VacancySerializer
 from vacancies.choices import Fact, Keyword
 from vacancies.models import Vacancy
 
@@ -269,15 +270,15 @@ def test_every_field_and_error_has_a_description_and_a_valid_example():
 
 
 def test_every_key_of_a_serializer_is_documented():
-    of_vacancies = (v1.VacancySerializer, v0_1.VacancySerializer, ApplicationSerializer)
+    of_vacancies = (VacancySerializer, v0_1.VacancySerializer, ApplicationSerializer)
     optional = {serializer: {"brand", "attachments"} for serializer in of_vacancies}
     optional[forms.FormFieldSerializer] = {"options", "conditional", "on_value", "link", "version"}
     for serializer in (
         serializers.BrandSerializer,
         serializers.AttachmentSerializer,
-        v1.RecruiterSerializer,
-        v1.FilterSerializer,
-        v1.OptionSerializer,
+        serializers.RecruiterSerializer,
+        FilterSerializer,
+        OptionSerializer,
         HistoryEntrySerializer,
         forms.SectionSerializer,
         forms.FormFieldSerializer,
@@ -462,7 +463,7 @@ def test_errors_match_the_document(client, at):
             status,
             "application/problem+json",
         ), path
-        documented = DOCUMENT["components"]["responses"][document._SHARED[status][0]]
+        documented = DOCUMENT["components"]["responses"][document.SHARED[status][0]]
         validator(documented["content"]["application/problem+json"]["schema"]).validate(
             response.json()
         )

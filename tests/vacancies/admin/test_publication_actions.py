@@ -14,8 +14,9 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
 from vacancies.admin.publication import actions as publication_actions
 from vacancies.admin.publication import bulk as bulk_publication
+from vacancies.choices import State
 from vacancies.history.versions import record
-from vacancies.models import Autosave, Change, State, Vacancy, Version
+from vacancies.models import Autosave, Change, Vacancy, Version
 from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]

@@ -25,8 +25,9 @@ from tests.vacancies.admin.forms import (
     staff,
 )
 from vacancies.admin.base import TABLE_NOTE
+from vacancies.choices import State
 from vacancies.history.versions import record
-from vacancies.models import Attachment, Change, State, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 

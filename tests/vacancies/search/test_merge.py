@@ -224,7 +224,7 @@ def test_an_index_of_another_release_is_searched_and_made_anew(site, monkeypatch
 
 
 def test_a_base_of_the_release_before_is_outdated():
-    assert Base(123, timezone.now(), 1, "en").is_outdated
+    assert Base([index.FORMAT - 1, 123], timezone.now(), 1, "en").is_outdated
     assert not Base().is_outdated
     assert not Base([index.FORMAT, 123], timezone.now(), 1, "en").is_outdated
 

@@ -21,9 +21,9 @@ from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidg
 from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
 from vacancies.admin.edit.option_field import CountriesField, LongSelect, options_field
-from vacancies.choices import Keyword, PlaceKind
+from vacancies.choices import Keyword, PlaceKind, VacancyStatus
 from vacancies.dates import end_of_day, is_exact, last_day
-from vacancies.models import Filter, FilterOption, Vacancy, VacancyStatus
+from vacancies.models import Filter, FilterOption, Vacancy
 from vacancies.operations.blockers import PAY, save_blockers
 from vacancies.validators import validate_currency
 

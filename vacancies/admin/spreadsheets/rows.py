@@ -33,10 +33,11 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
 )
 from vacancies.admin.spreadsheets.values import CellError, Values
+from vacancies.choices import State
 from vacancies.dates import closing_date_of
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import Content
-from vacancies.models import State, Vacancy, Version
+from vacancies.models import Vacancy, Version
 from vacancies.operations.approval_requests import SUBMITTED, check_conflicts, waiting_request
 from vacancies.operations.save import Edit, Plan, plan_save, save_content, set_values
 

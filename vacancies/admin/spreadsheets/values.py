@@ -24,12 +24,20 @@ from vacancies.admin.spreadsheets.columns import (
     recruiters_with_a_namesake,
     split,
 )
-from vacancies.choices import COUNTRIES, LANGUAGES, PLACES_MAX, Keyword, PlaceKind
+from vacancies.choices import (
+    COUNTRIES,
+    LANGUAGES,
+    PLACES_MAX,
+    Keyword,
+    PlaceKind,
+    State,
+    VacancyStatus,
+)
 from vacancies.exchange.columns import FLAGS
 from vacancies.facts.cities import find_city
 from vacancies.fields import HtmlField, html_fields
 from vacancies.history.versions import Content, as_json, decimal_text
-from vacancies.models import Place, State, Vacancy, VacancyStatus
+from vacancies.models import Place, Vacancy
 
 MAX_NAMES = 12  # allowed values in an error
 _KINDS = (models.DecimalField, models.IntegerField, models.DateField, models.BooleanField)

@@ -24,7 +24,7 @@ from applications.mail.links import absolute
 from applications.mail.outbox import as_body, one_line
 from applications.mail.preferences import language_of, may_have_calendar
 from applications.models import CalendarFeed, HistoryEntry
-from applications.pages import signed_in
+from applications.pages.access import signed_in
 from jobsite.api.absolute_urls import base_url
 from jobsite.types import UserRequest
 from vacancies.access.brands import scope_to_brands
