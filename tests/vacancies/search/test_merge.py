@@ -19,7 +19,13 @@ from tests.factories import make_option, make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.api.site import Site
 from tests.vacancies.readmodel.helpers import elsewhere, on_postgresql
-from vacancies.models import Place, SearchChange, SearchTerm, Vacancy, VacancyOption
+from vacancies.models import (
+    Place,
+    SearchChange,
+    SearchTerm,
+    Vacancy,
+    VacancyOption,
+)
 from vacancies.search import index, triggers
 from vacancies.search import merge as merging
 from vacancies.search.index import ORDERS, Base, Index, in_order, reorder
