@@ -176,7 +176,7 @@ class ParsedForm:
             self.changes.append((f"{path}.{key}", Alteration("html_entities", note)))
         return item | {key: plain} if key in item else dict(item)
 
-    def _range(self, options: list[object], path: str) -> None:
+    def _range(self, options: list, path: str) -> None:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]
         if values != list(LEVELS):
             self._faults[f"{path}.options"] = (
@@ -185,16 +185,14 @@ class ParsedForm:
             return
         labels: list[str] = []
         for number, option in enumerate(options):
-            if (
-                not isinstance(option, dict)
-                or option.keys() != {"value", "label"}
-                or not isinstance(option["label"], str)
-            ):
+            is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
+            label = option["label"] if is_level else None
+            if not isinstance(label, str):
                 self._faults[f"{path}.options.{number}"] = (
                     f"Must have name, value and label; received {format_value(option)}."
                 )
                 return
-            labels.append(option["label"])
+            labels.append(label)
         self._levels.add(tuple(labels))
 
     def _language(self) -> str | None:

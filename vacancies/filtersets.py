@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import cached_property
 
 import django_filters
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from pyroaring import BitMap64
@@ -89,7 +88,7 @@ def fact_terms(fact: Fact, values: Collection[str]) -> dict[str, list[str]]:
     terms: dict[str, list[str]] = {value: [] for value in values}
     match fact:
         case Fact.BRAND:
-            brands = Brand.objects.filter(slug__in=values if settings.MULTI_BRANDING else ())
+            brands = Brand.objects.filter(slug__in=values)
             for pk, slug in brands.values_list("pk", "slug"):
                 terms[slug].append(f"b{pk}")
         case Fact.EMPLOYMENT_TYPES:

@@ -1,11 +1,10 @@
-"""The page of reports: vacancies and applications over time, by brand, option, source and stage."""
+"""The page of reports: vacancies and applications over time, by brand, source and stage."""
 
 from collections.abc import Callable
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -15,20 +14,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.pages import AdminPages
-from jobsite.office.report_form import BRAND, ReportForm, presets
+from jobsite.office.report_form import ReportForm, presets
 from jobsite.office.report_tables import (
     OF_APPLICATIONS,
     OF_VACANCIES,
     Makers,
     ReportTable,
     Scope,
-    options_of,
     short,
 )
 from jobsite.office.visit_tables import OF_VISITORS
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
-from jobsite.types import JsonObject, UserRequest
-from vacancies.models import Filter
+from jobsite.types import UserRequest
 from vacancies.statistics.reading import last_recorded
 
 MAX_ROWS = 200  # of a table on the page; files have all
@@ -61,7 +58,8 @@ class ReportPages(AdminPages):
         makers = OF_VACANCIES | (OF_APPLICATIONS if may_see_applications else {})
         if settings.CAREER_SITE and may_see_applications:
             makers |= OF_VISITORS
-        scope = scope_of(request.user, form.cleaned_data)
+        data = form.cleaned_data
+        scope = Scope(request.user, data["days"], data["brand"])
         if "table" in request.GET or "format" in request.GET:
             return export(request, makers, scope, at=at)
         query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
@@ -88,14 +86,6 @@ class ReportPages(AdminPages):
         return TemplateResponse(
             request, "admin/vacancies/vacancy/reports.html", context, status=status
         )
-
-
-def scope_of(user: User, data: JsonObject) -> Scope:
-    """Return what the report is about, by the valid `data` of the form."""
-    by = data["by"]
-    label = _("Brand") if by == BRAND else Filter.objects.get(keyword=by).label
-    options = None if by == BRAND else options_of(by)
-    return Scope(user, data["days"], data.get("brand"), label, options)
 
 
 def export(request: UserRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:

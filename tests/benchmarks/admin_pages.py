@@ -37,7 +37,7 @@ from applications import models
 from applications.models.application import new_reference
 from forms_structure.models import Form
 from jobsite.accounts.roles import permissions
-from vacancies.exchange.generator import generate
+from jobsite.demo.generator import generate
 from vacancies.models import Brand, Vacancy, VacancyOption
 
 LIST, INBOX = "/admin/vacancies/vacancy/", "/admin/applications/application/"

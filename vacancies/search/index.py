@@ -20,7 +20,6 @@ from itertools import filterfalse
 from threading import Lock
 from typing import NamedTuple
 
-from django.conf import settings
 from django.db.models import Q
 from pyroaring import BitMap64
 
@@ -290,7 +289,7 @@ class Index:
 
     def labels(self) -> "Labels":
         """Return the names of options and brands."""
-        valid = (self.state and self.state.shared, settings.MULTI_BRANDING)
+        valid = self.state and self.state.shared
         if self.state is None or self._labels[0] != valid:
             self._labels = (valid, Labels(read_labels()))
         return self._labels[1]

@@ -13,7 +13,6 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from django.conf import settings
 from django.db import connections
 from pyroaring import BitMap64
 
@@ -160,10 +159,10 @@ def _named(word_field: str, pair_field: str, names: Iterable[str]) -> set[str]:
 
 
 def read_labels() -> list[tuple[str, list[str]]]:
-    """Return the terms of all options and shown brands, each with the words
+    """Return the terms of all options and brands, each with the words
     of its label or name.
     """
     options = FilterOption.objects.values_list("pk", "label")
-    brands = Brand.objects.values_list("pk", "name") if settings.MULTI_BRANDING else ()
+    brands = Brand.objects.values_list("pk", "name")
     named = [(f"o{pk}", name) for pk, name in options] + [(f"b{pk}", name) for pk, name in brands]
     return [(term, name_words(folded(name))) for term, name in named]

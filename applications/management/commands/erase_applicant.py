@@ -38,12 +38,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
-            raise UsageError("Pass a user name, --email or --again.")
-        if options["folder"] and not (
-            options["again"] and (options["folder"] / erasures.COPY).is_file()
-        ):
-            raise UsageError(f"--folder needs --again, and a folder with a file {erasures.COPY!r}.")
+        check_options(options)
         if options["again"]:
             return self.again(options["dry_run"], options["folder"])
         user, address = find_person(options)
@@ -117,3 +112,12 @@ class Command(BaseCommand):
             job_alerts=counts["job_alerts"],
             kept=counts["kept"],
         )
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raise UsageError if the options do not say who is erased."""
+    if sum(map(bool, (options["username"], options["email"], options["again"]))) != 1:
+        raise UsageError("Pass a user name, --email or --again.")
+    folder: Path | None = options["folder"]
+    if folder and not (options["again"] and (folder / erasures.COPY).is_file()):
+        raise UsageError(f"--folder needs --again, and a folder with a file {erasures.COPY!r}.")

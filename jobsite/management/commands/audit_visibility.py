@@ -171,8 +171,7 @@ class Command(BaseCommand):
 
     def _facts(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
         """Yield the keyword of each filter by a fact, with pairs of a vacancy and a value."""
-        if settings.MULTI_BRANDING:
-            yield "brand", Vacancy.objects.values_list("pk", "brand__slug")
+        yield "brand", Vacancy.objects.values_list("pk", "brand__slug")
         yield "country", Place.objects.values_list("vacancy_id", "country")
         yield "work_place", Vacancy.objects.values_list("pk", "work_place")
         types = VacancyOption.objects.values_list("vacancy_id", "option__employment_type")

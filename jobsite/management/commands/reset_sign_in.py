@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.apps import apps
 from django.conf import settings
 from django.core.management.base import CommandParser
@@ -20,8 +18,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
 
-    def handle(self, *args: object, **options: Any) -> None:
-        user = account(options["username"])
+    def handle(self, *, username: str, **options: object) -> None:
+        user = account(username)
         kinds = {"factors": "mfa.Authenticator", "identities": "socialaccount.SocialAccount"}
         installed = {kind: name for kind, name in kinds.items() if apps.is_installed(_app(name))}
         if not installed:

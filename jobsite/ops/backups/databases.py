@@ -98,22 +98,26 @@ def describe(execute: Execute) -> JsonObject:
         found = execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
         server = execute("SHOW server_version")[0][0]
     tables = sorted(name for (name,) in found)
-    names: dict[type[models.Field], set[str]] = {models.FileField: set(), PrivateNameField: set()}
-    for model in apps.get_models():
-        for field in model._meta.local_fields:
-            for kind, found_names in names.items():
-                if isinstance(field, kind) and model._meta.db_table in tables:
-                    rows = execute(
-                        f'SELECT DISTINCT "{field.column}" FROM "{model._meta.db_table}"'
-                    )
-                    found_names.update(name for (name,) in rows if name)
     return {
         "server": server,
         "migrations": execute("SELECT app, name FROM django_migrations ORDER BY app, name"),
         "tables": {name: execute(f'SELECT COUNT(*) FROM "{name}"')[0][0] for name in tables},
-        "named": names[models.FileField],
-        "private": names[PrivateNameField],
+        "named": _names(execute, models.FileField, tables),
+        "private": _names(execute, PrivateNameField, tables),
     }
+
+
+def _names(execute: Execute, kind: type[models.Field], tables: list[str]) -> set[str]:
+    """Return the names of files in the fields of the type `kind`."""
+    columns = [
+        (field.column, model._meta.db_table)
+        for model in apps.get_models()
+        if model._meta.db_table in tables
+        for field in model._meta.local_fields
+        if isinstance(field, kind)
+    ]
+    rows = (execute(f'SELECT DISTINCT "{column}" FROM "{table}"') for column, table in columns)
+    return {name for found in rows for (name,) in found if name}
 
 
 def still_named(names: Iterable[str]) -> set[str]:

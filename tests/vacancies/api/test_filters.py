@@ -234,9 +234,6 @@ def test_fact_facets_count_under_the_other_filters(client, facts, settings):
 
     Brand.objects.filter(slug="z").update(slug="")  # as SQL can
     assert facets(client, of_facts=True)["brand"] == {"etoile": 3}
-    settings.MULTI_BRANDING = False
-    assert "brand" not in facets(client, of_facts=True)
-    assert titles(client, **{"filter[brand]": "etoile"}) == set()
 
 
 def test_vacancies_without_an_end_are_last_in_both_orders_by_end(client, facts):

@@ -13,6 +13,7 @@ from django.db import DatabaseError
 from tests.factories import make_recruiter, make_vacancy
 from tests.vacancies import commands
 from vacancies.choices import Keyword
+from vacancies.exchange import importer
 from vacancies.fields import slug_of
 from vacancies.history.versions import record, record_drift
 from vacancies.models import (
@@ -156,14 +157,15 @@ def test_invalid_rows_are_reported_and_others_are_imported(client, tmp_path):
 
 
 def test_database_error_refuses_one_row(tmp_path, monkeypatch):
-    save = Vacancy.save
+    insert = importer.insert
 
-    def refuse_one(self, *args, **kwargs):
-        save(self, *args, **kwargs)
-        if self.pk == 1002:
+    def refuse_one(new):
+        new = list(new)
+        insert(new)
+        if 1002 in [vacancy.pk for vacancy, _ in new]:
             raise DatabaseError("no room")
 
-    monkeypatch.setattr(Vacancy, "save", refuse_one)
+    monkeypatch.setattr(importer, "insert", refuse_one)
 
     code, summary, lines = run(write(tmp_path, items(3)))
 

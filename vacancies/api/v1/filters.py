@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from django.conf import settings
 from django.db.models import Prefetch
 from django.utils import translation
 from drf_spectacular.utils import extend_schema_view
@@ -65,11 +64,7 @@ def read_filters() -> list[NamedFilter]:
         )
         for each in Filter.objects.active().prefetch_related(options)
     ]
-    brands = (
-        Brand.objects.exclude(slug="").values_list("slug", "name")
-        if settings.MULTI_BRANDING
-        else ()
-    )
+    brands = Brand.objects.exclude(slug="").values_list("slug", "name")
     brands_by_name = dict(sorted(brands, key=lambda pair: fold(pair[1])))
     with translation.override(site_language()):
         for fact in Fact:
@@ -105,7 +100,7 @@ class FilterViewSet(ReadOnlyViewSet):
         with snapshot() as state:
             if state:
                 self.until, self.revision = cache.period_at(self.now, state).until, state.number
-                key = "filters", settings.MULTI_BRANDING, site_language()
+                key = "filters", site_language()
                 filters = cache.shared(state.shared).get(key, read_filters)
             else:
                 self.until, filters = Vacancy.objects.next_change(after=self.now), read_filters()

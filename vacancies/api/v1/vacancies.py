@@ -181,7 +181,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         )
         with snapshot() as state:
             self.vacancy = self.find(shown, pk, state)
-            brand = self.vacancy.shown_brand_id
+            brand = self.vacancy.brand_id
 
             def make() -> RenderedForm:
                 form = self.vacancy.served_form
