@@ -479,6 +479,8 @@ PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
 # Whether applicants see their interviews and tasks.
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
+# How long clients of a feed may stay away before they have to read the list anew.
+CHANGES_KEPT_DAYS = env.int("CHANGES_KEPT_DAYS", default=90, least=1)
 # The retention period in days, see the command `purge`; 0: none.
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 # Countries (ISO 3166-1) whose vacancies get a content warning without pay.

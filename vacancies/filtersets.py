@@ -124,8 +124,7 @@ class NearFilter(django_filters.CharFilter):
             strip=False,
             validators=[RegexValidator(NEAR_PATTERN.removesuffix("$") + r"\Z", flags=re.ASCII)],
             help_text="latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), "
-            "as plain "
-            "decimal numbers separated by commas, such as 51.22,4.4,25",
+            "as plain decimal numbers separated by commas, such as 51.22,4.4,25",
         )
 
     def bitmap(self, index: Index, value: str) -> BitMap64:

@@ -2,6 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
+from vacancies.models.feed import FeedEntry, FeedFormat, FeedTouch, TouchKind
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
@@ -33,6 +34,9 @@ __all__ = [
     "DailyStatisticsBase",
     "DailyVacancies",
     "DailyVisits",
+    "FeedEntry",
+    "FeedFormat",
+    "FeedTouch",
     "Filter",
     "FilterOption",
     "ListPreference",
@@ -47,6 +51,7 @@ __all__ = [
     "SearchTerm",
     "StateCount",
     "StatisticsQuerySet",
+    "TouchKind",
     "Vacancy",
     "VacancyCount",
     "VacancyOption",

@@ -223,8 +223,11 @@ def _statements(manifest: JsonObject) -> list[str]:
         highest = "max" if connection.vendor == "sqlite" else "greatest"
         statements.append(
             f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + "
-            f"{REVISION_STEP}, "
-            f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
+            f"{REVISION_STEP}, shared = {highest}(shared, {shared}) + {REVISION_STEP}"
+        )
+    if "jobsite_cursorgap" in tables:  # clients of a feed have to read the list anew
+        statements.append(
+            "INSERT INTO jobsite_cursorgap (after, before) SELECT -1, number FROM jobsite_revision"
         )
     return statements
 

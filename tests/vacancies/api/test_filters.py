@@ -295,8 +295,7 @@ NOT_NEAR = (
 def test_invalid_circle_is_rejected(client, at):
     allowed = (
         "latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "
-        "decimal numbers "
-        "separated by commas, such as 51.22,4.4,25"
+        "decimal numbers separated by commas, such as 51.22,4.4,25"
     )
     for value in NOT_NEAR:
         answer = client.get("/v1/vacancies", {"filter[near]": value})
