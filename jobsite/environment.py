@@ -149,8 +149,8 @@ class Environment(environ.Env):
         for domain in domains:
             if not re.fullmatch(r"[\w-]{1,50}(\.[\w-]{1,50})+", domain):
                 raise ImproperlyConfigured(
-                    f"{var} contains {domain!r}, not a domain such as example.com. "
-                    "Separate domains by commas."
+                    f"{var} contains {domain!r}, not a domain such as example.com. Separate "
+                    "domains by commas."
                 )
         return [punycode(domain) for domain in domains]
 

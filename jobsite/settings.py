@@ -110,6 +110,17 @@ MIDDLEWARE = [
     "jobsite.accounts.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # has to be last
 ]
+# Those without an effect on public reads of the API (jobsite/serving/read_handler.py).
+PAGE_MIDDLEWARE = [
+    "jobsite.serving.static_files.WhiteNoiseMiddleware",
+    "jobsite.serving.trailing_slash.trailing_slash",
+    "jobsite.languages.AdminLanguageMiddleware",
+    "jobsite.site.hosts.BrandHostMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "jobsite.accounts.lockout.ReleaseMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
 APPEND_SLASH = False  # paths of the API have no trailing slash
 
 TEMPLATES = [

@@ -136,8 +136,7 @@ def read_place(text: str) -> Place:
     if len(parts) != 5 or not parts[2]:
         message = _(
             "“%(text)s” is not a place. Write a city and a country, such as Antwerp | BE, or "
-            "street | postal "
-            "code | city | region | country."
+            "street | postal code | city | region | country."
         )
         raise CellError(message % {"text": text})
     street, postal_code, locality, region, country = parts

@@ -374,10 +374,13 @@ def test_documented_parameters_are_the_accepted_ones(client):
     for path, operation in OPERATIONS.items():
         address = path.replace("{id}", pk)
         documented = {p["name"] for p in operation["parameters"] if p["in"] == "query"}
-        if "since" in documented:
-            values["since"] = client.get(address).json()["meta"]["cursor"]
+        own = (
+            {"since": client.get(address).json()["meta"]["cursor"]} if "since" in documented else {}
+        )
         accepted = {
-            n for n, value in values.items() if client.get(address, {n: value}).status_code == 200
+            n
+            for n, value in (values | own).items()
+            if client.get(address, {n: value}).status_code == 200
         }
         if client.get(address, {"preview": "wrong"}).status_code == 200:
             accepted.remove("preview")  # ignored, like any name outside the families

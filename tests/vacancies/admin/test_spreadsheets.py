@@ -499,8 +499,7 @@ def test_wrong_places_are_errors():
 LONG = "“%s” has %d characters; at most %d are allowed."
 SHAPE = (
     "is not a place. Write a city and a country, such as Antwerp | BE, or street | postal code | "
-    "city | "
-    "region | country."
+    "city | region | country."
 )
 WRONG = (
     ("Reference", "x" * 101, "Ensure this value has at most 100 characters (it has 101)."),

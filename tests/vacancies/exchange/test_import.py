@@ -98,8 +98,8 @@ def test_imported_item_is_served_unchanged(client, tmp_path):
 
     assert (code, lines) == (0, [])
     assert summary == (
-        "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
-        "4 brands and recruiters created or updated. 2 options received their employment type."
+        "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. 4 brands "
+        "and recruiters created or updated. 2 options received their employment type."
     )
     assert served(client, 101) == as_body(FULL)
     assert client.get("/v1/vacancies").json()["data"] == [FULL]
@@ -182,8 +182,8 @@ INVALID = (
     ({"created_at": "9999-12-31 23:59:59"}, "created_at: Must be between the years 1900 and 2200."),
     (
         {"created_at": "2026-03-29 02:30:00"},
-        "created_at: Does not exist in the time zone Europe/Brussels. "
-        "Is TIME_ZONE the time zone of the source?",
+        "created_at: Does not exist in the time zone Europe/Brussels. Is TIME_ZONE the time zone "
+        "of the source?",
     ),
     ({"image": "ftp://x.example/a.jpg"}, "image: Enter a valid URL."),
     (
@@ -201,8 +201,8 @@ INVALID = (
     ({"is_permanent": 1}, "is_permanent: Must be true or false; received 1."),
     (
         {"created_at": "2150-01-01 00:00:00"},
-        "created_at: Is in the future; received 2150-01-01 00:00:00. "
-        "Is Europe/Brussels the time zone of the source?",
+        "created_at: Is in the future; received 2150-01-01 00:00:00. Is Europe/Brussels the time "
+        "zone of the source?",
     ),
     (
         {"published_at": "2026-02-01 00:00:00", "publish_until": "2026-01-31"},
@@ -331,8 +331,8 @@ def test_what_a_recruiter_set_is_kept(client, tmp_path):
 
     assert code == 0
     assert lines[0] == (
-        "note: items.json row 1 (id 1001): is public in the source and internal here; "
-        "a recruiter can make it public"
+        "note: items.json row 1 (id 1001): is public in the source and internal here; a recruiter "
+        "can make it public"
     )
     assert list(Vacancy.objects.order_by("pk").values_list("audience", "status", "location")) == [
         ("internal", "published", FULL["location"]),
@@ -365,8 +365,8 @@ def test_item_without_a_head_recruiter_is_imported_as_a_draft(client, tmp_path):
         "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts."
     )
     assert lines == [
-        "draft: items.json row 1 (id 1001): imported as a draft: "
-        "A vacancy needs a lead recruiter to be published."
+        "draft: items.json row 1 (id 1001): imported as a draft: A vacancy needs a lead recruiter "
+        "to be published."
     ]
     assert client.get("/v1/vacancies/1001").status_code == 404
 

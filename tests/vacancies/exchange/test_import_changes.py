@@ -434,8 +434,7 @@ def test_first_file_decides_the_content(tmp_path, first):
         assert code == 0
         assert lines[0] == (
             f"note: {steps[1][0].name} row 1 (id 1001): differs from the file that was imported "
-            "first; "
-            "not changed: title, regions"
+            "first; not changed: title, regions"
         )
         assert run(*steps[0])[0] == 0
 

@@ -3,7 +3,7 @@
 import pytest
 
 from jobsite.models import CursorGap
-from tests.vacancies.feed.simulation import DifferenceError, Simulation
+from tests.vacancies.feed.simulation import DifferenceError, Simulation, make_rows
 from vacancies.feed import reading
 from vacancies.feed.reading import _Reader
 
@@ -12,7 +12,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_equal_the_lists(seed):
-    Simulation(seed).run(200)
+    make_rows()
+    Simulation(seed).run(120)
 
 
 def without_flags(monkeypatch):
@@ -53,6 +54,7 @@ def without_gaps(monkeypatch):
 )
 def test_each_rule_is_needed(monkeypatch, rule):
     rule(monkeypatch)
+    make_rows()
 
     def simulate():
         for seed in range(20):

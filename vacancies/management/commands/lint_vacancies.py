@@ -18,8 +18,7 @@ MAX_FINDINGS = 20  # findings of each rule, without --limit
 class Command(BaseCommand):
     help = (
         "Check brands and vacancies that are or will be public. Lists the first errors (exit 1) "
-        "and warnings "
-        "of each rule, and their number."
+        "and warnings of each rule, and their number."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

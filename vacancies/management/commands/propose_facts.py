@@ -31,10 +31,8 @@ SHOWN = 10  # ids of vacancies in a line
 class Command(BaseCommand):
     help = (
         "Propose the places of vacancies by their locations, their languages by their texts, and "
-        "the "
-        "employment types of options by their labels. Shows them, and writes them after "
-        "confirmation. What "
-        "is filled in stays."
+        "the employment types of options by their labels. Shows them, and writes them after "
+        "confirmation. What is filled in stays."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
