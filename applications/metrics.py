@@ -42,10 +42,7 @@ def collect() -> Iterator[Metric]:
     yield of(
         "age_seconds", "For how long the oldest item is due that is not done and did not fail."
     )
-    yield of(
-        "postponed",
-        f"Items that were refused for now and wait for another attempt, {COUNT_MAX} for more.",
-    )
+    yield of("postponed", f"Items that wait for another attempt, {COUNT_MAX} for more.")
     yield of("failed", f"Items that failed and are kept, {COUNT_MAX} for more.")
 
     help_text = f"How many of the {NEWEST} newest files of applicants PRIVATE_ROOT lacks."

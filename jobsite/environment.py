@@ -72,6 +72,10 @@ Options = dict[str, Any]  # of a database, a cache or a mail server
 Ports = list[int]  # `int` is a method below
 
 
+def _port(text: str) -> int:
+    return range(1, 65_536).index(int(text)) + 1  # raises ValueError
+
+
 class Environment(environ.Env):
     """Reads environment variables. An invalid value raises ImproperlyConfigured: one line with the
     name of the variable and what is allowed. The line does not quote a URL, because it may contain
@@ -155,25 +159,19 @@ class Environment(environ.Env):
         return [punycode(domain) for domain in domains]
 
     def networks(self, var: str) -> list[IPv4Network | IPv6Network]:
-        found = []
-        for text in self.list(var, default=[]):
-            try:
-                found.append(ip_network(text.strip()))
-            except ValueError:
-                raise ImproperlyConfigured(
-                    f"{var} contains {text!r}, not a network such as 10.1.0.0/16. "
-                    "Separate networks by commas."
-                ) from None
-        return found
+        return self._each(var, ip_network, "a network such as 10.1.0.0/16")
 
     def ports(self, var: str) -> Ports:
+        return self._each(var, _port, "a port from 1 to 65535")
+
+    def _each(self, var: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
         texts = [text.strip() for text in self.list(var, default=[])]
-        for text in texts:
-            if not re.fullmatch("[1-9][0-9]{0,4}", text) or int(text) > 65535:
-                raise ImproperlyConfigured(
-                    f"{var} contains {text!r}, not a port from 1 to 65535. Separate ports by commas."
-                )
-        return [*map(int, texts)]
+        try:
+            return [read(text) for text in texts]
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{var} is {', '.join(texts)!r}, not {wanted}. Separate several by commas."
+            ) from None
 
     def time_zone(self, var: str, default: str) -> str:
         value: str = self.str(var, default)

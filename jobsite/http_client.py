@@ -193,12 +193,13 @@ def post(
     )
     try:
         connection.connect()
+        connection.timeout = POST_SECONDS
         with _ended_at(end, connection.sock):
             connection.request(
                 "POST",
                 parts.request_uri,
-                body=body,
-                headers={**headers, "Content-Length": str(len(body))},
+                body,
+                headers,
                 preload_content=False,
                 decode_content=False,
             )
@@ -236,7 +237,6 @@ def _ended_at(end: float, connected: socket.socket) -> Iterator[None]:
     """Shut the connection down at `end`. A timeout of the socket is too little: a receiver that
     sends a byte now and then would never reach it.
     """
-    connected.settimeout(POST_SECONDS)
 
     def shut_down() -> None:
         with suppress(OSError):  # it is closed
@@ -263,18 +263,16 @@ def _start_of(response: urllib3.BaseHTTPResponse) -> bytes:
 def _why_no_answer(error: Exception, *, is_late: bool) -> str:
     if is_late:
         return gettext_noop("There was no answer within 15 seconds.")
-    match error:
-        case NameResolutionError():
-            return gettext_noop("The name of its host is not known.")
-        case ssl.SSLCertVerificationError():
-            return gettext_noop("Its certificate is not valid.")
-        case ssl.SSLError():
-            return gettext_noop("There was no TLS connection.")
-        case ConnectTimeoutError() | TimeoutError():
-            return gettext_noop("There was no connection within 3 seconds.")
-        case NewConnectionError():
-            return gettext_noop("There was no connection.")
-    return gettext_noop("The connection ended before the answer.")
+    texts = {
+        NameResolutionError: gettext_noop("The name of its host is not known."),
+        ssl.SSLCertVerificationError: gettext_noop("Its certificate is not valid."),
+        ssl.SSLError: gettext_noop("There was no TLS connection."),
+        TimeoutError: gettext_noop("There was no connection within 3 seconds."),
+        ConnectTimeoutError: gettext_noop("There was no connection within 3 seconds."),
+        NewConnectionError: gettext_noop("There was no connection."),
+        Exception: gettext_noop("The connection ended before the answer."),
+    }
+    return next(text for kind, text in texts.items() if isinstance(error, kind))
 
 
 def _is_allowed(address: str, networks: Collection[Network]) -> bool:

@@ -50,15 +50,14 @@ def problems(user: User) -> list[str]:
 
 
 def _webhooks() -> list[str]:
-    texts = {
-        Webhook.State.FAILED: _("The webhook %(name)s failed: its receiver cannot be reached."),
-        Webhook.State.PAUSED: _("The webhook %(name)s is paused."),
-    }
+    failed = _("The webhook %(name)s failed: its receiver cannot be reached.")
+    texts = {"failed": failed, "paused": _("The webhook %(name)s is paused.")}
+    link = '<a class="text-link" href="{}">{}</a>'
     return [
         format_html(
-            '<a class="text-link" href="{}">{}</a>',
+            link,
             reverse("admin:vacancies_webhook_change", args=[webhook.pk]),
-            texts[Webhook.State(webhook.state)] % {"name": webhook},
+            texts[webhook.state] % {"name": webhook},
         )
         for webhook in Webhook.objects.filter(state__in=texts)
     ]

@@ -41,10 +41,10 @@ class WebhookEmails:
             webhook.told_at = at
             webhook.save(update_fields=["told_at"])
             owner = recipients_of(KIND).filter(pk=webhook.owner_id or 0).first()
-            if owner is None or not may_receive(owner, KIND):
-                return "webhook email nothing"
-            _queue(owner, webhook, self.base_url, at)
-        return "webhook email queued"
+            is_told = owner is not None and may_receive(owner, KIND)
+            if owner and is_told:
+                _queue(owner, webhook, self.base_url, at)
+        return "webhook email queued" if is_told else "webhook email nothing"
 
 
 def _untold() -> QuerySet[Webhook]:

@@ -32,7 +32,7 @@ SEND = """
 queue(Email(kind="receipt", to="mia@example.org", language="en", subject="a", body="b"),
       at=timezone.now())
 """
-COUNT = "print(Webhook.objects.get().attempts.count())"
+COUNT = 'print([*Webhook.objects.get().attempts.values_list("reason", "milliseconds")])'
 
 
 def received(ids, status=200, key="msg_1"):
@@ -70,7 +70,7 @@ def test_slow_receiver_does_not_delay_an_email():
         until(run.receiver.received)
         run_code(SEND, run.env)
         until(lambda: run.mail.recipients["mia@example.org"])
-        assert run_code(COUNT, run.env) == "0"  # still waits
+        assert run_code(COUNT, run.env) == "[]"  # it still waits
         assert len(run.receiver.received()) == 1
 
 

@@ -163,7 +163,9 @@ def test_receivers_that_misbehave_end_the_request(receiver, monkeypatch):
     status, size = sent("/slow-body")  # the status came in time
     assert status == 200
     assert 0 < size < 100
+    post(receiver.url("/build"), b"", {}, networks=LOOPBACK, ports=[receiver.port])
     first, *others = receiver.received()
+    assert others[-1].headers["content-length"] == "0"
     assert "/redirected" not in {each.path for each in others}
     assert json.loads(first.body) == {"a": 1}
     assert first.headers == {

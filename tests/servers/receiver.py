@@ -77,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
         with (self.folder / "received").open("a") as file:  # a line is one write
             file.write(json.dumps([self.path, headers, body, status]) + "\n")
         answers: dict[str, Callable[[], None]] = {
-            "silent": lambda: time.sleep(60),
+            "silent": lambda: time.sleep(3600),
             "reset": self._reset,
             "slow-headers": lambda: self._drip(b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 600),
             "slow-body": lambda: self._drip(b"x" * 600, self._begin),

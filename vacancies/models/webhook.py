@@ -28,8 +28,8 @@ class Webhook(models.Model):
     """
 
     class Kind(models.TextChoices):
-        EVENTS = "events", _("Events: a signed request that names what changed")
-        BUILD = "build", _("Build hook: an empty request, at most one in 5 minutes")
+        EVENTS = "events", _("Events")
+        BUILD = "build", _("Build hook")
 
     class Audience(models.TextChoices):
         PUBLIC = "public", _("Public vacancies")
@@ -44,21 +44,27 @@ class Webhook(models.Model):
     url = models.CharField(
         _("address"), max_length=500, help_text=_("Of the receiver: https://example.com/jobs-hook")
     )
-    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.EVENTS)
+    kind = models.CharField(
+        _("kind"),
+        max_length=10,
+        choices=Kind.choices,
+        default=Kind.EVENTS,
+        help_text=_("A build hook gets an empty request, at most one in 5 minutes."),
+    )
     brand = models.ForeignKey(
         Brand,
-        on_delete=models.CASCADE,
+        models.CASCADE,
         null=True,
         blank=True,
-        related_name="webhooks",
         verbose_name=_("brand"),
+        help_text=_("If empty: all brands."),
     )
     audience = models.CharField(
         _("list"), max_length=10, choices=Audience.choices, default=Audience.PUBLIC
     )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
+        models.SET_NULL,
         null=True,
         blank=True,
         limit_choices_to={"is_staff": True},
@@ -98,7 +104,7 @@ class WebhookAttempt(models.Model):
 
     KEPT, ANSWER_MAX = 100, 500
 
-    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="attempts")
+    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="attempts")
     at = models.DateTimeField()
     event = models.CharField(max_length=40)  # its type, or "build"
     status = models.PositiveSmallIntegerField(null=True)  # None: no answer

@@ -8,11 +8,10 @@ least once.
 
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import Q
 
 from jobsite.serving.revision import read_state
-from vacancies.models import Vacancy, Webhook
+from vacancies.models import Vacancy, Webhook, WebhookAttempt
 from vacancies.webhooks.events import look
 from vacancies.webhooks.sending import send
 
@@ -22,6 +21,11 @@ DELAYS = tuple(
 )
 WAIT_MAX = timedelta(days=1)  # that a receiver can ask for
 GONE = 410
+NOTHING = {  # is pending
+    **dict.fromkeys(("pending_id", "pending_body", "pending_cursor"), ""),
+    **dict.fromkeys(("pending_at", "next_at")),
+    "tries": 0,
+}
 
 
 class WebhookDelivery:
@@ -60,22 +64,10 @@ class WebhookDelivery:
         if not webhook or webhook.next_at is None or webhook.next_at > at:
             return "webhook nothing"
         attempt, wait = send(webhook, at=at)
-        with transaction.atomic():
-            row = (
-                Webhook.objects.active()
-                .select_for_update()
-                .filter(pk=webhook.pk, pending_id=webhook.pending_id)
-                .first()
-            )
-            if row is None:  # resumed or deleted meanwhile
-                return "webhook nothing"
-            if attempt.is_accepted:
-                _accept(row, at)
-                outcome = "webhook sent"
-            else:
-                outcome = _postpone(row, attempt.status, timedelta(seconds=wait), at)
-            row.save()
-        return outcome
+        values, outcome = _after(webhook, attempt, timedelta(seconds=wait), at)
+        # Unless somebody resumed or deleted it meanwhile.
+        same = Webhook.objects.active().filter(pk=webhook.pk, pending_id=webhook.pending_id)
+        return outcome if same.update(**values) else "webhook nothing"
 
     def _read(self) -> Webhook | None:
         return Webhook.objects.active().select_related("brand").filter(pk=self._last).first()
@@ -90,32 +82,22 @@ def resume(webhook: Webhook) -> None:
     """Let a webhook continue from its cursor. If that has expired, its receiver is told to read the
     list anew.
     """
-    clear(webhook)
-    webhook.state, webhook.told_at = Webhook.State.ACTIVE, None
-    webhook.save()
+    values = {**NOTHING, "state": Webhook.State.ACTIVE, "told_at": None}
+    Webhook.objects.filter(pk=webhook.pk).update(**values)
 
 
-def clear(webhook: Webhook) -> None:
-    webhook.pending_id = webhook.pending_body = webhook.pending_cursor = ""
-    webhook.pending_at = webhook.next_at = None
-    webhook.tries = 0
-
-
-def _accept(webhook: Webhook, at: datetime) -> None:
-    webhook.cursor, webhook.sent_at = webhook.pending_cursor, at
-    clear(webhook)
-
-
-def _postpone(webhook: Webhook, status: int | None, wait: timedelta, at: datetime) -> str:
-    """Plan the next attempt. A receiver can ask for a later one, not for an earlier one: it would
-    use up the attempts.
+def _after(
+    webhook: Webhook, attempt: WebhookAttempt, wait: timedelta, at: datetime
+) -> tuple[dict[str, object], str]:
+    """Return what changes after an attempt, and its outcome. A receiver can ask for a later one,
+    not for an earlier one: it would use up the attempts.
     """
-    webhook.tries += 1
-    if status == GONE:
-        webhook.state = Webhook.State.PAUSED
-        return "webhook paused"
-    if webhook.tries > len(DELAYS):
-        webhook.state = Webhook.State.FAILED
-        return "webhook failed"
-    webhook.next_at = at + max(DELAYS[webhook.tries - 1], min(wait, WAIT_MAX))
-    return "webhook postponed"
+    if attempt.is_accepted:
+        return {**NOTHING, "cursor": webhook.pending_cursor, "sent_at": at}, "webhook sent"
+    tries = webhook.tries + 1
+    if attempt.status == GONE:
+        return {"tries": tries, "state": Webhook.State.PAUSED}, "webhook paused"
+    if tries > len(DELAYS):
+        return {"tries": tries, "state": Webhook.State.FAILED}, "webhook failed"
+    next_at = at + max(DELAYS[tries - 1], min(wait, WAIT_MAX))
+    return {"tries": tries, "next_at": next_at}, "webhook postponed"

@@ -1,10 +1,8 @@
 """What changed after the cursor of a webhook: the request that tells it."""
 
 import json
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
 from django.utils.crypto import get_random_string
 
 from jobsite.serving.revision import read_state, snapshot
@@ -43,7 +41,7 @@ def scope_of(webhook: Webhook) -> FeedScope:
 
 def cursor_now(webhook: Webhook, *, at: datetime) -> str:
     """Return the cursor of a client that has the list as it is at `at`."""
-    return _now(scope_of(webhook), read_state().number, at)
+    return encode(_now(read_state().number, at), scope_of(webhook))
 
 
 def body_of(kind: str, at: datetime, data: JsonObject) -> bytes:
@@ -64,63 +62,37 @@ def look(webhook: Webhook, *, at: datetime) -> bool:
     with snapshot() as state:  # writes follow after it
         number = (state or read_state()).number
         try:
-            position = decode(cursor, scope)
-            page = read(position, scope, IDS_MAX, now=at, number=number)
+            page = read(decode(cursor, scope), scope, IDS_MAX, now=at, number=number)
             while not page.changes and page.has_more:
                 page = read(page.cursor, scope, IDS_MAX, now=at, number=number)
-        except (CursorError, CursorExpiredError):
-            page, cursor = FeedPage([], LiveCursor(0, END, 0, END, 0), True), ""
+        except (CursorError, CursorExpiredError):  # the receiver has to read the list anew
+            page, cursor = FeedPage([], _now(number, at), True), ""
+    is_build = webhook.kind == Webhook.Kind.BUILD
+    values: dict[str, object] = {"pending_cursor": encode(page.cursor, scope)}
     if not page.changes and cursor:
         # The cursor has moved if much was skipped, so that it is not read again.
-        if (moved := encode(page.cursor, scope)) != cursor and not webhook.pending_id:
-            _rows(webhook).filter(pending_id="").update(cursor=moved)
-        return False
-    if webhook.kind == Webhook.Kind.BUILD:
-        _plan_build(webhook, _now(scope, number, at), at)
+        name = "pending_cursor" if webhook.pending_id else "cursor"
+        values = {name: values["pending_cursor"]}
+    elif is_build:
+        values = {"pending_cursor": encode(_now(number, at), scope), "next_at": _due(webhook, at)}
     else:
-        following = encode(page.cursor, scope) if cursor else _now(scope, number, at)
-        ids = dict.fromkeys(change.id for change in page.changes)
-        _store_event(webhook, ids, cursor, following, has_more=page.has_more, at=at)
-    return True
+        ids = [*dict.fromkeys(change.id for change in page.changes)]
+        data = {"ids": ids, "more": page.has_more, "since": cursor or None}
+        values |= {"pending_body": body_of(CHANGED, at, data).decode(), "next_at": at}
+    if has_changed := "next_at" in values:
+        values["pending_id"] = webhook.pending_id or new_id()
+        values["pending_at"] = webhook.pending_at or at
+    # Unless somebody resumed or changed it meanwhile.
+    same = {name: getattr(webhook, name) for name in ("pk", "cursor", "pending_id", "tries")}
+    Webhook.objects.active().filter(**same).update(**values)
+    return has_changed
 
 
-def _now(scope: FeedScope, number: int, at: datetime) -> str:
-    return encode(LiveCursor(number, END, microseconds(at), END, number), scope)
+def _now(number: int, at: datetime) -> LiveCursor:
+    return LiveCursor(number, END, microseconds(at), END, number)
 
 
-def _store_event(
-    webhook: Webhook,
-    ids: Iterable[int],
-    since: str,
-    following: str,
-    *,
-    has_more: bool,
-    at: datetime,
-) -> None:
-    """Without `since`, what changed is not known any more: the receiver reads the list anew."""
-    data = {"ids": [*ids], "more": has_more, "since": since or None}
-    _rows(webhook).filter(pending_id="").update(
-        pending_id=new_id(),
-        pending_body=body_of(CHANGED, at, data).decode(),
-        pending_cursor=following,
-        pending_at=at,
-        next_at=at,
-    )
-
-
-def _plan_build(webhook: Webhook, following: str, at: datetime) -> None:
-    first = webhook.pending_at or at
-    next_at = min(at + QUIET, first + BUILD_EVERY)
-    if webhook.sent_at:
-        next_at = max(next_at, webhook.sent_at + BUILD_EVERY)
-    _rows(webhook).filter(pending_id=webhook.pending_id, tries=0).update(
-        pending_id=webhook.pending_id or new_id(),
-        pending_cursor=following,
-        pending_at=first,
-        next_at=next_at,
-    )
-
-
-def _rows(webhook: Webhook) -> QuerySet[Webhook]:
-    """The row, unless somebody resumed or changed it meanwhile."""
-    return Webhook.objects.active().filter(pk=webhook.pk, cursor=webhook.cursor)
+def _due(webhook: Webhook, at: datetime) -> datetime:
+    """Return when a build is due that a change at `at` needs."""
+    due = min(at + QUIET, (webhook.pending_at or at) + BUILD_EVERY)
+    return max(due, webhook.sent_at + BUILD_EVERY) if webhook.sent_at else due

@@ -7,7 +7,7 @@ from time import monotonic
 from django.conf import settings
 from django.utils.http import parse_http_date_safe
 
-from jobsite.http_client import PostAnswer, NoAnswerError, RequestRefusedError, post
+from jobsite.http_client import NoAnswerError, PostAnswer, RequestRefusedError, post
 from vacancies.models import Webhook, WebhookAttempt
 from vacancies.webhooks.events import BUILD, CHANGED, PING, body_of, new_id
 from vacancies.webhooks.signing import signed

@@ -109,7 +109,7 @@ def test_killed_process_sends_the_same_again(deliver, receiver, webhook, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(delivery, "_accept", die)
+        patch.setattr(delivery, "_after", die)
         with pytest.raises(KeyboardInterrupt):
             deliver()
     deliver(timedelta(seconds=1))
