@@ -128,7 +128,7 @@ TEMPLATES = [
 ]
 
 # Templates of widgets can be overridden: templates/unfold/widgets/.
-FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+FORM_RENDERER = "jobsite.form_renderer.FormRenderer"
 
 # Errors, commands and requests are logged to stderr. Log lines contain no personal data
 # (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.
@@ -564,9 +564,6 @@ UNFOLD = {
         lambda request: static("jobsite/accessibility.js"),
         lambda request: static("jobsite/search.js"),
     ],
-    "SIDEBAR": {
-        "navigation": "jobsite.admin.menu.navigation",
-    },
 }
 
 # --- The OpenAPI document and its page ---------------------------------------------------------
