@@ -8,9 +8,11 @@ from html import escape
 from typing import Any
 
 from django.forms.renderers import TemplatesSetting
+from django.template import Library
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
+register = Library()
 INPUTS = {
     f"django/forms/widgets/{name}.html"
     for name in ("input", "text", "number", "email", "url", "hidden", "password", "checkbox")
@@ -60,11 +62,14 @@ def escaped(value: object) -> str:
     return value.__html__() if hasattr(value, "__html__") else escape(str(value))
 
 
-def attributes(attrs: Mapping[str, object]) -> str:
-    return "".join(
-        f" {escaped(name)}" if value is True else f' {escaped(name)}="{escaped(value)}"'
-        for name, value in attrs.items()
-        if value is not False
+@register.filter("as_attributes")
+def attributes(attrs: Mapping[str, object]) -> SafeString:
+    return SafeString(
+        "".join(
+            f" {escaped(name)}" if value is True else f' {escaped(name)}="{escaped(value)}"'
+            for name, value in attrs.items()
+            if value is not False
+        )
     )
 
 

@@ -122,7 +122,11 @@ TEMPLATES = [
                 "jobsite.appearance.context",
                 "jobsite.site.hosts.context",
             ],
-            "libraries": {"site_links": "jobsite.site.hosts"},
+            "libraries": {
+                "people": "applications.admin.people",
+                "site_links": "jobsite.site.hosts",
+            },
+            "builtins": ["jobsite.form_renderer"],
         },
     }
 ]
