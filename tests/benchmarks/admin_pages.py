@@ -406,7 +406,7 @@ def main() -> int:
     options.add_argument("--only", default="", help="pages with this in their name")
     given = options.parse_args()
     groups = [given.groups] if isinstance(given.groups, str) else given.groups
-    settings.DEBUG = False  # which keeps every statement
+    settings.DEBUG, settings.ALLOWED_HOSTS = False, ["localhost"]  # DEBUG keeps every statement
     call_command("migrate", verbosity=0)
     if not Vacancy.objects.exists():
         fill(given.vacancies)
