@@ -53,7 +53,7 @@ from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import RETRY_AFTER
 from jobsite.languages import LANGUAGES, preferred_language
 from jobsite.types import JsonObject
-from vacancies.api.v1 import find_published
+from vacancies.api.published import find_published
 from vacancies.models import Vacancy
 from vacancies.statistics.visits import STARTED, given_source
 
@@ -186,8 +186,7 @@ class _Page:
         except ProofRequiredError:
             text = _(
                 "This vacancy receives many applications at the moment, and a check against "
-                "robots needs "
-                "JavaScript. Turn JavaScript on, or try again in an hour."
+                "robots needs JavaScript. Turn JavaScript on, or try again in an hour."
             )
             return self._refuse([("", text)], 429)
         except SubmissionError as error:

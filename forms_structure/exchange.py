@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from typing import Any
 
 from django.utils import translation
 from django.utils.translation import gettext
@@ -60,20 +59,28 @@ class ParsedForm:
         if not isinstance(data, list):
             return data
         sections = [self._section(item, f"sections.{n}") for n, item in enumerate(data)]
-        last_section = sections[-1] if sections and isinstance(sections[-1], dict) else {}
-        fields: Any = last_section.get("fields")
-        last = fields[-1] if isinstance(fields, list) and fields else None
-        if isinstance(last, dict) and last.get("name") == consent_name:
-            if last.get("type") != FieldType.CHECKBOX or last.get("required") is not True:
-                path = f"sections.{len(sections) - 1}.fields.{len(fields) - 1}"
-                self._faults[path] = "The consent must be a required checkbox."
-            fields.pop()
-            self.has_consent, self.consent = True, last.get("label")
-            for key in sorted(last.keys() - CONSENT_KEYS):
-                self.notes.append(
-                    f"the key {key} of the consent box was ignored: ours has no such key"
-                )
+        last = sections[-1] if sections else None
+        fields = last.get("fields") if isinstance(last, dict) else None
+        if isinstance(fields, list) and fields:
+            self._take_consent(fields, consent_name, f"sections.{len(sections) - 1}.fields")
         return sections
+
+    def _take_consent(self, fields: list[object], name: str, path: str) -> None:
+        """Remove the consent box `name` from the `fields` of the last section, if it is the last
+        of them.
+        """
+        last = fields[-1]
+        if not isinstance(last, dict) or last.get("name") != name:
+            return
+        if last.get("type") != FieldType.CHECKBOX or last.get("required") is not True:
+            text = "The consent must be a required checkbox."
+            self._faults[f"{path}.{len(fields) - 1}"] = text
+        fields.pop()
+        self.has_consent, self.consent = True, last.get("label")
+        self.notes += (
+            f"the key {key} of the consent box was ignored: ours has no such key"
+            for key in sorted(last.keys() - CONSENT_KEYS)
+        )
 
     def _is_generated(self) -> bool:
         """Whether it is the generated form of a vacancy without a form, in any of our languages."""
@@ -119,25 +126,20 @@ class ParsedForm:
         if not isinstance(item, dict):
             return item
         field = self._with_line(item, "label", path)
-        label = field.get("label")
-        if isinstance(label, dict):
-            label = self._with_line(label, "label", f"{path}.label")
-            field["label"] = {key: value for key, value in label.items() if key != "type"}
-            if label.get("type") != FieldType.TEXT:
-                self._faults[f"{path}.label.type"] = (
-                    f"Must be text; received {format_value(label.get('type'))}."
-                )
+        if isinstance(field.get("label"), dict):
+            field["label"] = self._label_input(field["label"], f"{path}.label")
+        is_range = field.get("type") == FieldType.RANGE
         if isinstance(field.get("options"), list):
             options = [
                 self._option(option, f"{path}.options.{n}", field)
                 for n, option in enumerate(field["options"])
             ]
-            if field.get("type") == FieldType.RANGE:
+            if is_range:
                 del field["options"]
                 self._range(options, path)
             else:
                 field["options"] = options
-        elif field.get("type") == FieldType.RANGE:
+        elif is_range:
             self._faults[f"{path}.options"] = "Must be the list of levels."
         # structure.clean() refuses this depth.
         if isinstance(field.get("conditional"), list) and depth < 100:
@@ -147,13 +149,20 @@ class ParsedForm:
             ]
         return field
 
-    def _option(self, item: object, path: str, field: JsonObject) -> Any:
+    def _label_input(self, item: JsonObject, path: str) -> JsonObject:
+        label = self._with_line(item, "label", path)
+        if label.get("type") != FieldType.TEXT:
+            text = f"Must be text; received {format_value(label.get('type'))}."
+            self._faults[f"{path}.type"] = text
+        return {key: value for key, value in label.items() if key != "type"}
+
+    def _option(self, item: object, path: str, field: JsonObject) -> object:
         if not isinstance(item, dict):
             return item
         if item.get("name") != field.get("name"):
             self._faults[f"{path}.name"] = (
-                f"Must be the name of its field, {format_value(field.get('name'))}; "
-                f"received {format_value(item.get('name'))}."
+                f"Must be the name of its field, {format_value(field.get('name'))}; received "
+                f"{format_value(item.get('name'))}."
             )
         option = self._with_line(item, "label", path)
         return {key: value for key, value in option.items() if key != "name"}
@@ -167,21 +176,24 @@ class ParsedForm:
             self.changes.append((f"{path}.{key}", Alteration("html_entities", note)))
         return item | {key: plain} if key in item else dict(item)
 
-    def _range(self, options: list[JsonObject], path: str) -> None:
+    def _range(self, options: list, path: str) -> None:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]
         if values != list(LEVELS):
             self._faults[f"{path}.options"] = (
                 f'Must have the values "0" to "5" in order; received {format_value(values)}.'
             )
             return
+        labels: list[str] = []
         for number, option in enumerate(options):
             is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
-            if not is_level or not isinstance(option["label"], str):
+            label = option["label"] if is_level else None
+            if not isinstance(label, str):
                 self._faults[f"{path}.options.{number}"] = (
                     f"Must have name, value and label; received {format_value(option)}."
                 )
                 return
-        self._levels.add(tuple(option["label"] for option in options))
+            labels.append(label)
+        self._levels.add(tuple(labels))
 
     def _language(self) -> str | None:
         if not self._levels:

@@ -24,14 +24,7 @@ def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
     """Return the differences between two structures as (sign, line), with context. Signs are " ",
     "-", "+", and "…" for omitted unchanged lines.
     """
-    old, new = list(_lines(before)), list(_lines(after))
-    signed: list[tuple[str, str]] = []
-    at_old = at_new = 0
-    for place, other in [*_unchanged(old, new), (len(old), len(new))]:
-        signed += [(REMOVED, text) for _, text in old[at_old:place]]
-        signed += [(ADDED, text) for _, text in new[at_new:other]]
-        signed += [(UNCHANGED, text) for _, text in new[other : other + 1]]
-        at_old, at_new = place + 1, other + 1
+    signed = _signed(list(_lines(before)), list(_lines(after)))
     changed = [number for number, (sign, _) in enumerate(signed) if sign != UNCHANGED]
     near = {each + step for each in changed for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
     shown: list[tuple[str, str]] = []
@@ -41,6 +34,18 @@ def difference(before: Structure, after: Structure) -> list[tuple[str, str]]:
         elif changed and (not shown or shown[-1] != (LEFT_OUT, "")):
             shown.append((LEFT_OUT, ""))
     return shown
+
+
+def _signed(old: list[Line], new: list[Line]) -> list[tuple[str, str]]:
+    """Return all lines of `old` and `new`, each with its sign."""
+    signed: list[tuple[str, str]] = []
+    at_old = at_new = 0
+    for place, other in [*_unchanged(old, new), (len(old), len(new))]:
+        signed += [(REMOVED, text) for _, text in old[at_old:place]]
+        signed += [(ADDED, text) for _, text in new[at_new:other]]
+        signed += [(UNCHANGED, text) for _, text in new[other : other + 1]]
+        at_old, at_new = place + 1, other + 1
+    return signed
 
 
 def _unchanged(old: list[Line], new: list[Line]) -> list[tuple[int, int]]:

@@ -33,8 +33,7 @@ _NAMES = {
     "country-name": "country land pays",
     "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
     "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone "
-    "telefon "
-    "telefonnummer handy",
+    "telefon telefonnummer handy",
     "email": "email",
 }
 AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}
@@ -149,43 +148,32 @@ class _Page:
             # a chosen radio button cannot be cleared
             options.append({"value": "", "label": pgettext("a field", "No answer")})
         chosen = self.typed.get(name) or ([] if is_many else [""])
-        on_options = {"aria-invalid": about["aria-invalid"]} if is_many else {}
+        invalid = {"aria-invalid": about["aria-invalid"]}
         group = {"class": f"job-form-{type_}", "aria-describedby": about["aria-describedby"]}
-        if not is_many:
-            invalid = about["aria-invalid"]
+        if is_many:
+            kind, of_option = "checkbox", invalid
+        else:
+            kind, of_option = "radio", {}
             required = "true" if is_required else False
-            group |= {"role": "radiogroup", "aria-required": required, "aria-invalid": invalid}
+            group |= {"role": "radiogroup", "aria-required": required} | invalid
+        shown = []
+        for number, option in enumerate(options):
+            id_ = self.id(f"choice{number}" if number else "field", name)
+            own = {"id": id_, "name": name, "type": kind, "value": option["value"]}
+            own |= {"checked": option["value"] in chosen} | of_option
+            shown.append({"id": id_, "label": option["label"], "attributes": flatatt(own)})
         return {
             "kind": "group",
             "attributes": flatatt(group),
             "is_spoken": is_many and is_required,
-            "options": [
-                {
-                    "id": (id_ := self.id(f"choice{number}" if number else "field", name)),
-                    "label": option["label"],
-                    "attributes": flatatt(
-                        {
-                            "id": id_,
-                            "name": name,
-                            "type": "checkbox" if is_many else "radio",
-                            "value": option["value"],
-                            "checked": option["value"] in chosen,
-                        }
-                        | on_options
-                    ),
-                }
-                for number, option in enumerate(options)
-            ],
+            "options": shown,
         }
 
     def control(self, structure: JsonObject, own: JsonObject) -> JsonObject:
         """Return what differs for a drop-down list, and for a field to type in."""
         name, type_ = structure["name"], structure["type"]
         typed = (self.typed.get(name) or [""])[-1]
-        token = AUTOCOMPLETE.get(
-            self.roles.get(name) or name, AUTOCOMPLETE_BY_TYPE.get(type_, False)
-        )
-        own["autocomplete"] = "family-name" if token == "name" and self.has_given_name else token
+        own["autocomplete"] = self.autocomplete(name, type_)
         if type_ == FieldType.SELECT:
             options = [{"value": "", "label": gettext("Choose…")}, *structure["options"]]
             return {
@@ -205,6 +193,12 @@ class _Page:
         elif typed:
             own["value"] = typed
         return {"kind": "input", "attributes": flatatt(own)}
+
+    def autocomplete(self, name: str, type_: FieldType) -> str | bool:
+        token = AUTOCOMPLETE.get(
+            self.roles.get(name) or name, AUTOCOMPLETE_BY_TYPE.get(type_, False)
+        )
+        return "family-name" if token == "name" and self.has_given_name else token
 
     @staticmethod
     def id(kind: str, name: str) -> str:

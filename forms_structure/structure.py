@@ -160,30 +160,40 @@ class _Checker:
             field["role"] = self.role(
                 keys["role"], f"{path}.role", type_, is_conditional=values is not None
             )
-        own_values: Collection[str] = type_.fixed_values if type_ else ()
-        if type_ and type_.has_options:
-            field["options"] = self.options(keys.get("options", []), f"{path}.options")
-            own_values = [option["value"] for option in field["options"]]
-        elif type_ and "options" in keys:
-            self.fault(
-                f"{path}.options", _("A %(type)s field has no options of its own."), type=type_
-            )
-        if "conditional" in keys:
-            at = f"{path}.conditional"
-            if type_ and not type_.is_conditional_owner:
-                text = _("Nothing can depend on a %(type)s field: it has no options.")
-                self.fault(at, text, type=type_)
-            elif conditional := self.fields(keys["conditional"], at, depth + 1, own_values):
-                field["conditional"] = conditional
+        if type_:
+            field |= self.depending(keys, path, depth, type_)
+        elif "conditional" in keys:
+            field |= self.conditional(keys["conditional"], f"{path}.conditional", depth, ())
         if values is not None:
-            field["on_value"] = keys["on_value"]
-            if keys["on_value"] is not _MISSING and keys["on_value"] not in values:
-                text = _(
-                    "Must be a value of the field it depends on (%(values)s); received %(value)s."
-                )
-                received = format_value(keys["on_value"])
-                self.fault(f"{path}.on_value", text, values=format_list(values), value=received)
+            field["on_value"] = self.on_value(keys["on_value"], f"{path}.on_value", values)
         return field
+
+    def depending(self, keys: JsonObject, path: str, depth: int, type_: FieldType) -> Field:
+        """Return the options and conditional fields of a field of the type `type_`."""
+        found: Field = {}
+        values: Collection[str] = type_.fixed_values
+        if type_.has_options:
+            found["options"] = self.options(keys.get("options", []), f"{path}.options")
+            values = [option["value"] for option in found["options"]]
+        elif "options" in keys:
+            text = _("A %(type)s field has no options of its own.")
+            self.fault(f"{path}.options", text, type=type_)
+        if "conditional" in keys and not type_.is_conditional_owner:
+            text = _("Nothing can depend on a %(type)s field: it has no options.")
+            self.fault(f"{path}.conditional", text, type=type_)
+        elif "conditional" in keys:
+            found |= self.conditional(keys["conditional"], f"{path}.conditional", depth, values)
+        return found
+
+    def conditional(self, value: object, path: str, depth: int, values: Collection[str]) -> Field:
+        fields = self.fields(value, path, depth + 1, values)
+        return {"conditional": fields} if fields else {}
+
+    def on_value(self, value: object, path: str, values: Collection[str]) -> object:
+        if value is not _MISSING and value not in values:
+            text = _("Must be a value of the field it depends on (%(values)s); received %(value)s.")
+            self.fault(path, text, values=format_list(values), value=format_value(value))
+        return value
 
     def label(self, value: object, path: str, type_: FieldType | None) -> str | JsonObject:
         if not isinstance(value, dict):

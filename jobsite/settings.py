@@ -15,6 +15,7 @@ import django
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
+from js_asset import static_lazy
 
 from jobsite.appearance import palette
 from jobsite.db.connection_settings import postgresql
@@ -103,7 +104,7 @@ MIDDLEWARE = [
     "jobsite.site.hosts.BrandHostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "jobsite.serving.messages.MessageMiddleware",
     "jobsite.accounts.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # has to be last
 ]
@@ -133,6 +134,14 @@ TEMPLATES = [
 
 # Templates of widgets can be overridden: templates/unfold/widgets/.
 FORM_RENDERER = "jobsite.form_renderer.FormRenderer"
+
+# Extensions of the rich text editor. The fields sanitise their texts themselves.
+DJANGO_PROSE_EDITOR_EXTENSIONS = [
+    {
+        "extensions": {"PastedTable": "django_prose_editor.config.process_table"},
+        "js": [static_lazy("vacancies/pasted_table.js")],
+    }
+]
 
 # Errors, commands and requests are logged to stderr. Log lines contain no personal data
 # (jobsite/ops/logs.py). Set LOG_REQUESTS to off if a proxy in front of the site logs requests.
@@ -463,6 +472,8 @@ PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
 # Whether applicants see their interviews and tasks.
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
+# How long clients of a feed may stay away before they have to read the list anew.
+CHANGES_KEPT_DAYS = env.int("CHANGES_KEPT_DAYS", default=90, least=1)
 # The retention period in days, see the command `purge`; 0: none.
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 # Countries (ISO 3166-1) whose vacancies get a content warning without pay.

@@ -12,15 +12,19 @@ from applications.api.submissions import SubmissionViewSet
 from applications.apply import apply, thanks
 from jobsite.api.docs import DocsView, guide, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
-from vacancies.api import v1 as vacancies_v1
+from vacancies.api.v1.changes import ChangeViewSet, InternalChangeViewSet
+from vacancies.api.v1.filters import FilterViewSet
+from vacancies.api.v1.vacancies import SingleVacancyViewSet, VacancyViewSet
 from vacancies.media.serving import media
 from vacancies.pages import page, preview
 
 v1 = SimpleRouter(trailing_slash=False)
-v1.register("vacancies", vacancies_v1.VacancyViewSet, basename="vacancy")
-v1.register("vacancies", vacancies_v1.SingleVacancyViewSet, basename="single-vacancy")
+v1.register("vacancies", VacancyViewSet, basename="vacancy")
+v1.register("vacancies/changes", ChangeViewSet, basename="change")
+v1.register("vacancies/internal/changes", InternalChangeViewSet, basename="internal-change")
+v1.register("vacancies", SingleVacancyViewSet, basename="single-vacancy")
 v1.register("vacancies", SubmissionViewSet, basename="submission")
-v1.register("filters", vacancies_v1.FilterViewSet, basename="filter")
+v1.register("filters", FilterViewSet, basename="filter")
 v1.register("user/applications", applications_v1.ApplicationViewSet, basename="application")
 token = TokenViewSet.as_view({"post": "create", "delete": "destroy"})
 
@@ -29,9 +33,9 @@ v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 
 handler500 = "jobsite.api.problems.server_error"
 urlpatterns = [
-    path("", include("jobsite.site.urls")),
     path("v1/", include(([*v1.urls, path("auth/token", token, name="token")], "v1"))),
     path("v0.1/", include((v0_1.urls, "v0_1"))),
+    path("", include("jobsite.site.urls")),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
     path("docs/api.md", guide, name="guide"),

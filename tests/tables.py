@@ -1,6 +1,4 @@
-"""Tables as programs write them, and the lists that they become:
-on the server and in the editor.
-"""
+"""Tables as programs write them, and the lists that they become."""
 
 TABLES = {
     "pairs": (

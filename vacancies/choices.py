@@ -13,6 +13,32 @@ from jobsite.text.iso_codes import COUNTRIES, LANGUAGES
 from jobsite.text.iso_names import country_name, language_name
 
 
+class Audience(models.TextChoices):
+    PUBLIC = "public", _("Public sites")
+    INTERNAL = "internal", _("Internal only")
+    BOTH = "both", _("Public sites and internal")
+
+
+class VacancyStatus(models.TextChoices):
+    """The status that a recruiter set. Whether the vacancy is public also depends on the time."""
+
+    DRAFT = "draft", _("Draft")
+    PUBLISHED = "published", _("Published")
+    UNPUBLISHED = "unpublished", _("Unpublished")
+    ARCHIVED = "archived", _("Archived")
+
+
+class State(models.TextChoices):
+    """The status of a vacancy at a given time: `Status` with its publication dates."""
+
+    DRAFT = "draft", _("Draft")
+    SCHEDULED = "scheduled", _("Scheduled")
+    PUBLISHED = "published", _("Published")
+    EXPIRED = "expired", _("Expired")
+    UNPUBLISHED = "unpublished", _("Unpublished")
+    ARCHIVED = "archived", _("Archived")
+
+
 class Keyword(models.TextChoices):
     """The nine vocabularies of a vacancy: keys of the API and of `filter[...]`."""
 

@@ -15,7 +15,7 @@ from jobsite.db.folding import fold
 from jobsite.text.html import CleanHtml, check_size, sanitise, visible_text
 
 # The allowed markup (docs/decisions.md #11). The editor offers exactly this, so that nothing a
-# recruiter writes is removed.
+# recruiter writes is removed. It keeps the tables that somebody pastes.
 EDITOR_EXTENSIONS: dict[str, object] = {
     "Bold": True,
     "Italic": True,
@@ -27,6 +27,7 @@ EDITOR_EXTENSIONS: dict[str, object] = {
     "Blockquote": True,
     "HardBreak": True,
     "Link": {"enableTarget": False, "protocols": ["http", "https", "mailto", "tel"]},
+    "PastedTable": True,  # until the text is saved
 }
 
 

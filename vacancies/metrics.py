@@ -8,7 +8,8 @@ from prometheus_client.metrics_core import Metric
 
 from jobsite.ops.metrics import gauge
 from jobsite.serving.revision import read_state
-from vacancies.models import Audience, ListedVacancy, State, Vacancy
+from vacancies.choices import Audience, State
+from vacancies.models import ListedVacancy, Vacancy
 from vacancies.querysets import VacancyList
 from vacancies.readmodel.totals import is_maintained, read_totals
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import cached_property
 from urllib.parse import parse_qsl
 
-from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from pyroaring import BitMap64
@@ -16,7 +15,7 @@ from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.problems import InvalidParameters, ParameterError
 from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Fact, Keyword
 from vacancies.facts.cities import PLACE, name_at
 from vacancies.filtersets import NEAR, OPTION_NAMES, SEARCH, SORT, FacetFilterSet, filter_name
@@ -62,7 +61,7 @@ def brand_of(query: str) -> tuple[str, Brand | None]:
     """
     values = values_of(query)
     brand = Brand.objects.filter(slug=values.get(BRAND, "")).exclude(slug="").first()
-    if brand is None or not settings.MULTI_BRANDING:
+    if brand is None:
         return query, None
     del values[BRAND]
     return parameters.encode({**values}), brand
@@ -144,7 +143,7 @@ class News:
 
     def matching(self, query: str, brand: int | None) -> list[int]:
         """Return the ids of those that match, newest first. Nothing matches what the filters
-        refuse: the query is of an earlier release.
+        refuse, as a query of an earlier release may be.
         """
         try:
             filterset = _filterset(values_of(query))

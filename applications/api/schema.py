@@ -5,7 +5,7 @@ from drf_spectacular.utils import OpenApiParameter
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, reference
 from jobsite.types import JsonObject
 from vacancies.api.schema import VACANCY
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 
 _DATETIME = {"pattern": DATETIME_PATTERN}
 _ZONE = "`YYYY-MM-DD HH:MM:SS` in the time zone of the site."

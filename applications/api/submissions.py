@@ -42,7 +42,7 @@ from jobsite.api.permissions import lacks_factor
 from jobsite.api.problems import problem
 from jobsite.api.throttling import RateLimit
 from jobsite.types import JsonObject
-from vacancies.api.v1 import ID, NO_SUCH_VACANCY, find_published
+from vacancies.api.published import ID, NO_SUCH_VACANCY, find_published
 from vacancies.models import Vacancy
 
 ATTEMPTS, ATTEMPTS_IN_ALL = "20/hour", "60/hour"  # for each client: at one vacancy, at all of them

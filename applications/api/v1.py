@@ -23,7 +23,7 @@ from jobsite.api.serializers import ItemSerializer, PlainItemSerializer
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.languages import preferred_language
 from jobsite.types import JsonObject
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 
 
 class MillisecondsField(serializers.DateTimeField):
@@ -92,8 +92,7 @@ class ApplicationSerializer(PlainItemSerializer):
         id="listMyApplications",
         summary="List my applications",
         description="The vacancies that the signed-in user applied to, newest application first, "
-        "in any "
-        "state of the vacancy. `status` is in the language of `Accept-Language`.",
+        "in any state of the vacancy. `status` is in the language of `Accept-Language`.",
         tag="Applications",
         takes=[schema.ACCEPT_LANGUAGE],
         response=SuccessResponse(

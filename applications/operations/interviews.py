@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import interviews as mail
-from applications.models import Application, HistoryEntry, Message, Offer, Participant
+from applications.models import Application, Interview, Message, Offer, Participant
 from jobsite.db.transactions import dry_run
 
 # A change of one of these is sent to all who take part; one of the name or the result is not.
@@ -33,7 +33,7 @@ class InterviewPlan:
     its last change that the author read, its `updated_at`.
     """
 
-    entry: HistoryEntry
+    entry: Interview
     colleagues: Collection[User]
     invites_applicant: bool
     seen: datetime | None = None
@@ -57,7 +57,7 @@ def save_interview(
     send = partial(_send, author=author, base_url=base_url, at=at)
     with transaction.atomic():
         entry.application = _locked(entry.application_id)
-        before = HistoryEntry.objects.filter(uid=entry.uid).first()
+        before = Interview.objects.filter(uid=entry.uid).first()
         if before and (
             before.pk != entry.pk or before.updated_at != plan.seen or before.is_cancelled
         ):
@@ -72,21 +72,20 @@ def save_interview(
 
 
 def _change(
-    before: HistoryEntry, plan: InterviewPlan, send: Callable[..., list[Message]]
+    before: Interview, plan: InterviewPlan, send: Callable[..., list[Message]]
 ) -> list[Message]:
     """Save the changes of an interview that was scheduled as `before`. Return the emails."""
     entry, people = plan.entry, plan.people()
     is_moved = any(getattr(before, name) != getattr(entry, name) for name in SENT)
-    current = _participants(before)
-    removed = [each for each in current if each.user_id not in people]
-    kept = [each for each in current if each not in removed]
+    kept, removed = _divided(_participants(before), people)
     for each in kept:
         del people[each.user_id]
     if is_moved or removed or people:
         before.sequence = entry.sequence = before.sequence + 1
     entry.save(update_fields=OWN)
     emails = send(removed, before, is_cancelled=True)
-    Participant.objects.filter(pk__in=[each.pk for each in removed]).delete()
+    for each in removed:
+        each.delete()
     if entry.planned_at != before.planned_at:
         Participant.objects.filter(entry=entry).update(reply="", replied_at=None)
     added = _invite(entry, people)
@@ -94,7 +93,7 @@ def _change(
 
 
 def cancel_interviews(
-    entries: Iterable[HistoryEntry], *, author: User | None, base_url: str = "", at: datetime
+    entries: Iterable[Interview], *, author: User | None, base_url: str = "", at: datetime
 ) -> int:
     """Cancel `entries`, those that are not cancelled yet. Those who know of one get a cancellation.
     Return how many were cancelled.
@@ -103,7 +102,7 @@ def cancel_interviews(
     for each in entries:
         with transaction.atomic():
             application = _locked(each.application_id)
-            entry = HistoryEntry.objects.interviews().filter(pk=each.pk).first()
+            entry = Interview.objects.taking_place().filter(pk=each.pk).first()
             if entry is None:
                 continue
             entry.application = application
@@ -130,7 +129,7 @@ def cancel_upcoming(
     offered.
     """
     Offer.objects.filter(application__in=applications, entry=None).delete()
-    upcoming = HistoryEntry.objects.interviews().filter(
+    upcoming = Interview.objects.taking_place().filter(
         application__in=applications, planned_at__gt=at
     )
     return cancel_interviews(
@@ -167,11 +166,22 @@ def _locked(pk: int) -> Application:
     return Application.objects.with_email_facts().get(pk=pk)
 
 
-def _participants(entry: HistoryEntry) -> list[Participant]:
+def _participants(entry: Interview) -> list[Participant]:
     return list(entry.participants.select_related("user").order_by("pk"))
 
 
-def _invite(entry: HistoryEntry, people: Mapping[int | None, User | None]) -> list[Participant]:
+def _divided(
+    participants: Iterable[Participant], people: Collection[int | None]
+) -> tuple[list[Participant], list[Participant]]:
+    """Return those who are among `people`, and the others."""
+    kept: list[Participant] = []
+    removed: list[Participant] = []
+    for each in participants:
+        (kept if each.user_id in people else removed).append(each)
+    return kept, removed
+
+
+def _invite(entry: Interview, people: Mapping[int | None, User | None]) -> list[Participant]:
     return [
         Participant.objects.create(
             entry=entry, user=user, address=_address(entry.application, user)
@@ -186,7 +196,7 @@ def _address(application: Application, user: User | None) -> str:
 
 def _send(
     participants: Collection[Participant],
-    entry: HistoryEntry,
+    entry: Interview,
     *,
     is_cancelled: bool = False,
     author: User | None,
@@ -205,11 +215,15 @@ def _send(
         is_known = mail.forget_unsent(each)
         if is_cancelled and not is_known:
             continue
-        news = mail.InterviewNews.CHANGED if is_known else mail.InterviewNews.INVITED
-        if is_cancelled:
-            news = mail.InterviewNews.CANCELLED
+        news = _news(is_known=is_known, is_cancelled=is_cancelled)
         others = [name for pk, name in colleagues.items() if pk != each.pk]
         email = mail.queue_to(each, others, news, author=author, base_url=base_url, at=at)
         if email:
             queued.append(email)
     return queued
+
+
+def _news(*, is_known: bool, is_cancelled: bool) -> mail.InterviewNews:
+    if is_cancelled:
+        return mail.InterviewNews.CANCELLED
+    return mail.InterviewNews.CHANGED if is_known else mail.InterviewNews.INVITED

@@ -1,0 +1,1 @@
+"""Kernel: roles, sign-in, lockout, sessions, second factor and OpenID Connect."""

@@ -50,18 +50,8 @@ SECONDS_MAX = 10  # for one of them
 SUBJECT_MAX = 255  # OpenID Connect Core 2
 UID_MAX = 191  # length of allauth's column
 LEEWAY = 60  # seconds of clock difference
-ALGORITHMS = [
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
-    "EdDSA",
-]
+ALGORITHMS = [f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)]
+ALGORITHMS += ["EdDSA"]
 
 
 class UnusableError(RequestException):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from django.contrib.admin import ListFilter
 from django.contrib.admin.views.main import ChangeList
 
 
@@ -10,6 +11,13 @@ class ActiveFilter:
     title: str
     text: str
     url: str
+
+
+def _labels(spec: ListFilter, values: list[str]) -> list[str]:
+    if hasattr(spec, "labels"):
+        return spec.labels()
+    known = {str(key): str(label) for key, label in getattr(spec, "lookup_choices", ())}
+    return [known[value] for value in values if value in known]
 
 
 def active_filters(changelist: ChangeList) -> list[ActiveFilter]:
@@ -21,9 +29,7 @@ def active_filters(changelist: ChangeList) -> list[ActiveFilter]:
     for spec in changelist.filter_specs:
         names = [name for name in spec.expected_parameters() if name]
         values = [value for name in names for value in sent.get(name, ()) if value]
-        known = {str(key): str(label) for key, label in getattr(spec, "lookup_choices", ())}
-        in_words = [known[value] for value in values if value in known]
-        if labels := spec.labels() if hasattr(spec, "labels") else in_words:
+        if labels := _labels(spec, values):
             found.append((str(spec.title), ", ".join(labels), names))
     # Without the last one, the filters of a saved view would come back.
     is_last = len(found) == 1 and not changelist.query

@@ -217,7 +217,7 @@ class JobsiteAdmin(ValidateIdsMixin, ZonedDateTimesAdmin, ModelAdmin):
         """
         return super().get_search_results(request, queryset, " ".join(search_words(search_term)))
 
-    def get_inline_formsets(self, *args: Any, **kwargs: Any) -> list:
+    def get_inline_formsets(self, *args: object, **kwargs: object) -> list:
         return [InlineFormSet(each) for each in super().get_inline_formsets(*args, **kwargs)]
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: object) -> type[BaseModelForm]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
@@ -14,6 +13,8 @@ from django.utils.html import format_html
 from unfold.templatetags import unfold_list
 from unfold.views import ChangeList
 
+from jobsite.types import JsonObject
+
 SORTED = 50_000  # more rows are not sorted
 
 
@@ -21,7 +22,7 @@ SORTED = 50_000  # more rows are not sorted
 class Cell:
     name: str
     short_label: str  # shown on phones
-    content: Any
+    content: object
 
     def html(self) -> str:
         """Return the cell without a template: a page has hundreds."""
@@ -40,16 +41,16 @@ class IdChangeList(ChangeList):
     """
 
     queryset: QuerySet
-    params: dict[str, Any]
-    result_list: Any
+    params: JsonObject
+    result_list: list
 
-    def scored(self, rows: QuerySet) -> Iterable[tuple[Any, ...]]:
+    def scored(self, rows: QuerySet) -> Iterable[tuple]:
         """Return tuples that order the `rows`, the best last:
         how they fit the search, ..., their ids.
         """
         raise NotImplementedError
 
-    def rows_of(self, request: Any, pks: list[int]) -> list[Any]:
+    def rows_of(self, request: HttpRequest, pks: list[int]) -> list:
         """Return the rows of a page with what the list shows."""
         raise NotImplementedError
 
@@ -65,7 +66,7 @@ class IdChangeList(ChangeList):
         return pks if len(pks) <= SORTED else None
 
     @cached_property
-    def headers(self) -> list[dict[str, Any]]:
+    def headers(self) -> list[JsonObject]:
         return list(unfold_list.result_headers(self))
 
     @property

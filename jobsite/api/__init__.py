@@ -1,0 +1,1 @@
+"""Kernel: what the versions of the API share. They are in the apps."""

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
@@ -17,9 +17,10 @@ from django.utils.translation import gettext
 from django.views import defaults
 from psycopg.errors import LockNotAvailable, ReadOnlySqlTransaction
 from rest_framework import exceptions
-from rest_framework.views import set_rollback
+from rest_framework.views import APIView, set_rollback
 
 from jobsite.object_store.circuit_breaker import UnavailableError
+from jobsite.types import JsonObject
 
 logger = logging.getLogger("django.request")
 
@@ -76,7 +77,7 @@ def problem(
     return response
 
 
-def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+def exception_handler(exc: Exception, context: JsonObject) -> HttpResponse:
     """DRF's EXCEPTION_HANDLER. Logs an unexpected exception, sends the signal and returns a 500."""
     request = context["request"]._request
     set_rollback()
@@ -97,24 +98,35 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         response._has_been_logged = True  # type: ignore[attr-defined] # so that Django does not log it again
         return response
 
-    headers, members = {}, {}
+    return _described(request, exc, context["view"])
+
+
+def _described(request: HttpRequest, exc: exceptions.APIException, view: APIView) -> HttpResponse:
+    """Return the problem document of an error that the client made."""
+    headers = {}
     if wait := getattr(exc, "wait", None):
         headers["Retry-After"] = str(int(wait))
     if challenge := getattr(exc, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     if isinstance(exc, exceptions.MethodNotAllowed):
-        headers["Allow"] = ", ".join(context["view"].allowed_methods)
-    detail = str(exc.detail)
+        headers["Allow"] = ", ".join(view.allowed_methods)
+    detail, errors = _details(exc)
+    members = getattr(exc, "members", {}) | ({"errors": errors} if errors else {})
+    return problem(request, exc.status_code, detail, headers, **members)
+
+
+def _details(exc: exceptions.APIException) -> tuple[str, list[JsonObject]]:
+    """Return the text of an error, and the errors of single parameters."""
     if isinstance(exc, exceptions.UnsupportedMediaType):
-        detail = "The body must be JSON: application/json."  # DRF would repeat the media type
+        return "The body must be JSON: application/json.", []  # DRF would repeat the media type
     if isinstance(exc, InvalidParameters):
-        members["errors"] = [asdict(error) for error in exc.errors]
-    elif isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
+        return str(exc.detail), [asdict(error) for error in exc.errors]
+    if isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
         # of a request body; values are not repeated, one may be a password
         texts = {name: " ".join(map(str, errors)) for name, errors in exc.detail.items()}
-        members["errors"] = [{"parameter": name, "detail": text} for name, text in texts.items()]
-        detail = " ".join(f"{name}: {text}" for name, text in texts.items())
-    return problem(request, exc.status_code, detail, headers, **members)
+        errors = [{"parameter": name, "detail": text} for name, text in texts.items()]
+        return " ".join(f"{name}: {text}" for name, text in texts.items()), errors
+    return str(exc.detail), []
 
 
 LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all servers

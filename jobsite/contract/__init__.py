@@ -1,6 +1,5 @@
-"""Checks whether a running service conforms to the API.
+"""Kernel: checks by HTTP whether a running service, ours or another, conforms to the API.
 
-Uses HTTP only, so that it can check any implementation: ours, an older release, another program.
-Shapes of bodies are those of the OpenAPI document that this code generates, not of the one that the
-service publishes.
+Each response is checked against the OpenAPI document that the service publishes; what a schema
+cannot state, pages that continue each other for example, by hand.
 """

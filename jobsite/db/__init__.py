@@ -1,0 +1,1 @@
+"""Kernel: connection settings, locks between processes, transactions, tables in migrations."""

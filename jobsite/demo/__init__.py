@@ -1,1 +1,1 @@
-"""Demo content: a fictitious company with vacancies, forms and applications in four languages."""
+"""Composition: demo content, a fictitious company with vacancies, forms and applications."""

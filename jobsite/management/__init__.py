@@ -1,0 +1,1 @@
+"""Composition: the commands of manage.py that are not about one app."""

@@ -1,0 +1,1 @@
+"""Kernel: security headers and cookies."""

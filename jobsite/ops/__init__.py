@@ -1,0 +1,1 @@
+"""Kernel: running a site. Health, metrics, logs, system checks, backups, online migrations."""

@@ -25,7 +25,7 @@ from django.http.request import validate_host
 
 from jobsite.api.throttling import parse_rate
 from jobsite.appearance import LIGHT, MIN_CONTRAST, contrast, palette
-from jobsite.environment import NEW_KEY, env
+from jobsite.environment import NEW_KEY, env, is_random
 from jobsite.ops.catalogs import outdated
 
 INTERNAL_ACCESS = ("public", "authenticated", "network")
@@ -37,9 +37,11 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
     """Report settings that would cause an error at the first request."""
     unknown = env.unknown(settings.BASE_DIR / ".env").items()
     return [
+        *_settings_of_access(),
         *_settings_of_interface(),
         *_settings_of_site(),
         *_settings_of_storage(),
+        *_settings_of_backups(),
         *_folders(),
         *(
             Warning(
@@ -52,7 +54,7 @@ def settings_are_valid(**kwargs: object) -> list[CheckMessage]:
     ]
 
 
-def _settings_of_interface() -> Iterator[CheckMessage]:
+def _settings_of_access() -> Iterator[CheckMessage]:
     if settings.INTERNAL_ACCESS not in INTERNAL_ACCESS:
         yield Error(
             f"INTERNAL_ACCESS is {settings.INTERNAL_ACCESS!r}, not one of "
@@ -70,6 +72,9 @@ def _settings_of_interface() -> Iterator[CheckMessage]:
             parse_rate(getattr(settings, name), name)
         except ImproperlyConfigured as error:
             yield Error(str(error), id="jobsite.E003")
+
+
+def _settings_of_interface() -> Iterator[CheckMessage]:
     if not 1 <= settings.PAGE_SIZE_MAX <= 1000:
         yield Error(
             f"PAGE_SIZE_MAX is {settings.PAGE_SIZE_MAX}; it must be from 1 to 1000.",
@@ -132,8 +137,11 @@ def _settings_of_storage() -> Iterator[CheckMessage]:
             hint="Use redis://, rediss:// or valkey://, or unset it.",
             id="jobsite.E030",
         )
+
+
+def _settings_of_backups() -> Iterator[CheckMessage]:
     keys = [key for key in (settings.BACKUP_KEY, *settings.BACKUP_KEY_FALLBACKS) if key]
-    if any(len(key) < 50 or len(set(key)) < 10 or key == settings.SECRET_KEY for key in keys):
+    if any(not is_random(key) or key == settings.SECRET_KEY for key in keys):
         yield Error(
             "BACKUP_KEY and each of BACKUP_KEY_FALLBACKS must be 50 or more random characters, and "
             "different from SECRET_KEY.",
@@ -176,173 +184,151 @@ def _folders() -> list[CheckMessage]:
 @register(Tags.security, deploy=True)
 def production_is_configured(**kwargs: object) -> list[CheckMessage]:
     """Report defaults that are meant for development."""
-    messages: list[CheckMessage] = []
+    subjects = (_access, _address, _cache, _mail, _defaults, _release, _uploads)
+    return [message for subject in subjects for message in subject()]
+
+
+def _access() -> Iterator[CheckMessage]:
     if settings.INTERNAL_ACCESS == "public":
-        messages.append(
-            Warning(
-                "Internal vacancies are public.",
-                hint="Set INTERNAL_ACCESS to authenticated or network.",
-                id="jobsite.W001",
-            )
+        yield Warning(
+            "Internal vacancies are public.",
+            hint="Set INTERNAL_ACCESS to authenticated or network.",
+            id="jobsite.W001",
         )
     if settings.INTERNAL_ACCESS == "network" and not settings.INTERNAL_NETWORKS:
-        messages.append(
-            Warning(
-                "Internal vacancies are not reachable: INTERNAL_NETWORKS is empty.",
-                id="jobsite.W002",
-            )
+        yield Warning(
+            "Internal vacancies are not reachable: INTERNAL_NETWORKS is empty.",
+            id="jobsite.W002",
         )
     for name in ("INTERNAL_NETWORKS", "TRUSTED_PROXIES"):
         if any(cidr.strip().endswith("/0") for cidr in getattr(settings, name)):
-            messages.append(
-                Warning(f"{name} contains a network of all addresses.", id="jobsite.W006")
-            )
-    messages.extend(_address())
+            yield Warning(f"{name} contains a network of all addresses.", id="jobsite.W006")
+
+
+def _address() -> Iterator[CheckMessage]:
+    """Report problems with the public address."""
+    base = settings.PUBLIC_BASE_URL
+    if not base:
+        yield Warning(
+            "Absolute URLs are built from the Host header.",
+            hint="Set PUBLIC_BASE_URL to the public address of the site.",
+            id="jobsite.W003",
+        )
+        return
+    host = urlsplit(base).hostname
+    if base.startswith("http://") and host not in LOOPBACK:
+        yield Warning(
+            "PUBLIC_BASE_URL is http://: tokens and responses are not encrypted.",
+            hint="Serve the site over https://, and set PUBLIC_BASE_URL to it.",
+            id="jobsite.W007",
+        )
+    if host and not validate_host(host, settings.ALLOWED_HOSTS):
+        yield Warning(
+            f"ALLOWED_HOSTS does not contain {host}, the host of PUBLIC_BASE_URL.",
+            id="jobsite.W008",
+        )
+    if base.startswith("https://") and not settings.TRUSTED_PROXIES:  # a proxy terminates TLS
+        yield Warning(
+            "The proxy is not trusted: all visitors share its address and one rate limit.",
+            hint="Set TRUSTED_PROXIES to the networks of the proxies, such as 127.0.0.1/32.",
+            id="jobsite.W009",
+        )
+
+
+def _cache() -> Iterator[CheckMessage]:
     if (
         settings.RATE_LIMIT != "off"
         and re.search("locmem|dummy", settings.CACHES["default"]["BACKEND"])
         and os.environ.get("WEB_CONCURRENCY") != "1"
     ):
-        messages.append(
-            Warning(
-                "Each worker process counts the rate limit separately.",
-                hint="Set CACHE_URL to a shared cache, such as redis://127.0.0.1:6379/0, "
-                "or WEB_CONCURRENCY to 1.",
-                id="jobsite.W004",
-            )
+        yield Warning(
+            "Each worker process counts the rate limit separately.",
+            hint="Set CACHE_URL to a shared cache, such as redis://127.0.0.1:6379/0, or "
+            "WEB_CONCURRENCY to 1.",
+            id="jobsite.W004",
         )
+    location = str(settings.CACHES["default"].get("LOCATION", ""))
+    if (
+        "sqlite" in settings.DATABASES["default"]["ENGINE"]
+        and "://" in location
+        and urlsplit(location).hostname not in LOOPBACK
+    ):
+        yield Warning(
+            "The cache is on another machine, but the database is a file on this one.",
+            hint="SQLite supports one node: for several, set DATABASE_URL to PostgreSQL.",
+            id="jobsite.W013",
+        )
+
+
+def _mail() -> Iterator[CheckMessage]:
     if not settings.IS_MAIL_SENT:
-        messages.append(
-            Warning(
-                "Emails are not sent: applicants get no receipts, and accounts no password reset "
-                "mails.",
-                hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
-                id="jobsite.W005",
-            )
+        yield Warning(
+            "Emails are not sent: applicants get no receipts, and accounts no password reset "
+            "mails.",
+            hint="Set EMAIL_URL, such as smtp+tls://user:password@mail.example.com:587.",
+            id="jobsite.W005",
         )
     elif parseaddr(settings.DEFAULT_FROM_EMAIL)[1].endswith("@localhost"):
-        messages.append(
-            Warning(
-                f"Mail is sent from {settings.DEFAULT_FROM_EMAIL}, which most mail servers reject.",
-                hint="Set DEFAULT_FROM_EMAIL to an address of a domain that may send.",
-                id="jobsite.W010",
-            )
+        yield Warning(
+            f"Mail is sent from {settings.DEFAULT_FROM_EMAIL}, which most mail servers reject.",
+            hint="Set DEFAULT_FROM_EMAIL to an address of a domain that may send.",
+            id="jobsite.W010",
         )
+
+
+def _defaults() -> Iterator[CheckMessage]:
     if "TIME_ZONE" not in os.environ:
-        messages.append(
-            Warning(
-                f"TIME_ZONE is not set: the interface shows times in {settings.TIME_ZONE}.",
-                hint="Set TIME_ZONE, such as Europe/Brussels.",
-                id="jobsite.W023",
-            )
+        yield Warning(
+            f"TIME_ZONE is not set: the interface shows times in {settings.TIME_ZONE}.",
+            hint="Set TIME_ZONE, such as Europe/Brussels.",
+            id="jobsite.W023",
         )
     if not settings.BACKUP_KEY:
-        messages.append(
-            Warning(
-                "Backups are not signed: BACKUP_KEY is not set.", hint=NEW_KEY, id="jobsite.W018"
-            )
+        yield Warning(
+            "Backups are not signed: BACKUP_KEY is not set.", hint=NEW_KEY, id="jobsite.W018"
         )
-    messages.extend(_machine())
-    return messages
 
 
-def _address() -> list[CheckMessage]:
-    """Report problems with the public address."""
-    base = settings.PUBLIC_BASE_URL
-    if not base:
-        return [
-            Warning(
-                "Absolute URLs are built from the Host header.",
-                hint="Set PUBLIC_BASE_URL to the public address of the site.",
-                id="jobsite.W003",
-            )
-        ]
-    messages: list[CheckMessage] = []
-    host = urlsplit(base).hostname
-    if base.startswith("http://") and host not in LOOPBACK:
-        messages.append(
-            Warning(
-                "PUBLIC_BASE_URL is http://: tokens and responses are not encrypted.",
-                hint="Serve the site over https://, and set PUBLIC_BASE_URL to it.",
-                id="jobsite.W007",
-            )
-        )
-    if host and not validate_host(host, settings.ALLOWED_HOSTS):
-        messages.append(
-            Warning(
-                f"ALLOWED_HOSTS does not contain {host}, the host of PUBLIC_BASE_URL.",
-                id="jobsite.W008",
-            )
-        )
-    if base.startswith("https://") and not settings.TRUSTED_PROXIES:  # a proxy terminates TLS
-        messages.append(
-            Warning(
-                "The proxy is not trusted: all visitors share its address and one rate limit.",
-                hint="Set TRUSTED_PROXIES to the networks of the proxies, such as 127.0.0.1/32.",
-                id="jobsite.W009",
-            )
-        )
-    return messages
-
-
-def _machine() -> list[CheckMessage]:
-    """Report problems with files and servers of this machine."""
-    messages: list[CheckMessage] = []
+def _release() -> Iterator[CheckMessage]:
+    """Report files that each release makes."""
     if (
         isinstance(staticfiles_storage, ManifestFilesMixin)
         and staticfiles_storage.read_manifest() is None
     ):
-        messages.append(
-            Warning(
-                f"Static files are not collected to {settings.STATIC_ROOT}: pages have no style.",
-                hint="Run manage.py collectstatic for each release.",
-                id="jobsite.W011",
-            )
+        yield Warning(
+            f"Static files are not collected to {settings.STATIC_ROOT}: pages have no style.",
+            hint="Run manage.py collectstatic for each release.",
+            id="jobsite.W011",
         )
     if any(outdated()):
-        messages.append(
-            Warning(
-                "The admin and the forms show old translations, or none: they are not compiled.",
-                hint="Run manage.py compilemessages for each release.",
-                id="jobsite.W022",
-            )
+        yield Warning(
+            "The admin and the forms show old translations, or none: they are not compiled.",
+            hint="Run manage.py compilemessages for each release.",
+            id="jobsite.W022",
         )
-    for name in () if settings.FILES_IN_BUCKET else ("MEDIA_ROOT", "PRIVATE_ROOT"):
+
+
+def _uploads() -> Iterator[CheckMessage]:
+    if settings.FILES_IN_BUCKET:
+        return
+    for name in ("MEDIA_ROOT", "PRIVATE_ROOT"):
         folder = Path(getattr(settings, name))
         try:
             with tempfile.TemporaryFile(dir=existing_folder(folder)):
                 pass
         except OSError as error:
-            messages.append(
-                Warning(
-                    f"Uploads will fail: {name}, {folder}, is not writable ({error.strerror}).",
-                    hint="Change its owner to the account that runs the site.",
-                    id="jobsite.W012",
-                )
+            yield Warning(
+                f"Uploads will fail: {name}, {folder}, is not writable ({error.strerror}).",
+                hint="Change its owner to the account that runs the site.",
+                id="jobsite.W012",
             )
     private = Path(settings.PRIVATE_ROOT)
-    if not settings.FILES_IN_BUCKET and private.is_dir() and private.stat().st_mode & 0o077:
-        messages.append(
-            Warning(
-                f"Other accounts of this machine can list PRIVATE_ROOT, {private}.",
-                hint=f"Run chmod 700 {private}.",
-                id="jobsite.W019",
-            )
+    if private.is_dir() and private.stat().st_mode & 0o077:
+        yield Warning(
+            f"Other accounts of this machine can list PRIVATE_ROOT, {private}.",
+            hint=f"Run chmod 700 {private}.",
+            id="jobsite.W019",
         )
-    cache = str(settings.CACHES["default"].get("LOCATION", ""))
-    if (
-        "sqlite" in settings.DATABASES["default"]["ENGINE"]
-        and "://" in cache
-        and urlsplit(cache).hostname not in LOOPBACK
-    ):
-        messages.append(
-            Warning(
-                "The cache is on another machine, but the database is a file on this one.",
-                hint="SQLite supports one node: for several, set DATABASE_URL to PostgreSQL.",
-                id="jobsite.W013",
-            )
-        )
-    return messages
 
 
 def existing_folder(folder: Path) -> Path:

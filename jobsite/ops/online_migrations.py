@@ -6,7 +6,6 @@ interrupted: every operation can be repeated.
 """
 
 import sys
-from typing import Any
 
 from django.db import DatabaseError, migrations, router
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -88,11 +87,15 @@ class RunSQLOn(migrations.RunSQL):
         super().__init__([*sql], migrations.RunSQL.noop)
         self.vendor = vendor
 
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
         return type(self).__name__, [self.vendor, self.sql], {}
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if schema_editor.connection.vendor == self.vendor:
             super().database_forwards(app_label, schema_editor, from_state, to_state)
@@ -104,9 +107,8 @@ def revision_trigger(table: str, *, shared: int) -> str:
     With `shared` 1, they raise both of its numbers.
     """
     return (
-        "CREATE OR REPLACE TRIGGER bump_revision "
-        f"AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table} "
-        f"FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"
+        "CREATE OR REPLACE TRIGGER bump_revision AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "
+        f"{table} FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"
     )
 
 
@@ -124,19 +126,27 @@ class DropTriggers(Operation):
         """Change nothing."""
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         """Change nothing."""
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if not _is_online(schema_editor):
             return
         with schema_editor.connection.cursor() as cursor:
             cursor.execute(
-                "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s "
-                "AND pronamespace = current_schema()::regnamespace",
+                "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s AND pronamespace = "
+                "current_schema()::regnamespace",
                 [rf"\m({self.tables})\M"],
             )
             for (function,) in cursor.fetchall():
@@ -154,13 +164,21 @@ class AddTrigramIndexOnline(Operation):
         """Change nothing."""
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if _is_online(schema_editor):
             self.create(schema_editor)
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         if _is_online(schema_editor):
             without_lock_timeout(schema_editor, f'DROP INDEX CONCURRENTLY IF EXISTS "{self.name}"')

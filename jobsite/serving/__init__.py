@@ -1,4 +1,4 @@
-"""What answers requests fast:
+"""Kernel: what answers requests fast,
 the response cache, the replica, revision numbers and rendered items.
 """
 

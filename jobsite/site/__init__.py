@@ -1,1 +1,1 @@
-"""The career site: pages of the vacancies for visitors (CAREER_SITE)."""
+"""Composition: the career site, pages of the vacancies for visitors (CAREER_SITE)."""

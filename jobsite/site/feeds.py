@@ -4,7 +4,7 @@ are removed.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -151,30 +151,10 @@ def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
     """Yield an element for each place of `vacancy`, or for each country of remote work without a
     place. `base` is the URL of this service. Stored texts are sanitised.
     """
-    types = [
-        JOB_TYPES[each]
-        for each in map(EmploymentType, vacancy.employment_types)
-        if each in JOB_TYPES
-    ]
-    texts = "".join(getattr(vacancy, key) for key in TEXTS)
-    brand, url = vacancy.shown_brand, vacancy.url
-    common = {
-        "title": vacancy.title,
-        "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
-        "requisitionid": vacancy.reference or str(vacancy.pk),
-        "url": with_query(base + url if url.startswith("/") else url, source="indeed"),
-        "company": brand.name if brand else settings.SITE_NAME,
-        "description": _ENTITY.sub(_character, texts),
-        "salary": _salary(vacancy),
-        "jobtype": ", ".join(types),
-        "expirationdate": last_day(vacancy.publish_until).isoformat()
-        if vacancy.publish_until
-        else "",
-    }
     kind = PlaceKind.SITE
     if vacancy.work_place == WorkPlace.REMOTE and not vacancy.sites:
         kind = PlaceKind.APPLICANT
-    shared = "".join(_tag(name, value) for name, value in common.items() if value)
+    shared = _tags(_of_all_places(vacancy, base))
     for number, place in enumerate((each for each in vacancy.places.all() if each.kind == kind), 1):
         job = {
             "city": place.locality,
@@ -184,8 +164,34 @@ def _jobs(vacancy: Vacancy, base: str) -> Iterator[str]:
             "streetaddress": place.street,
             "remotetype": REMOTE_TYPES.get(vacancy.work_place),
         }
-        own = "".join(_tag(name, value) for name, value in job.items() if value)
-        yield f"<job>{_tag('referencenumber', f'{vacancy.pk}-{number}')}{shared}{own}</job>\n"
+        reference = _tag("referencenumber", f"{vacancy.pk}-{number}")
+        yield f"<job>{reference}{shared}{_tags(job)}</job>\n"
+
+
+def _of_all_places(vacancy: Vacancy, base: str) -> dict[str, str]:
+    types = [
+        JOB_TYPES[each]
+        for each in map(EmploymentType, vacancy.employment_types)
+        if each in JOB_TYPES
+    ]
+    end = vacancy.publish_until
+    texts = "".join(getattr(vacancy, key) for key in TEXTS)
+    brand, url = vacancy.brand, vacancy.url
+    return {
+        "title": vacancy.title,
+        "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC
+        "requisitionid": vacancy.reference or str(vacancy.pk),
+        "url": with_query(base + url if url.startswith("/") else url, source="indeed"),
+        "company": brand.name if brand else settings.SITE_NAME,
+        "description": _ENTITY.sub(_character, texts),
+        "salary": _salary(vacancy),
+        "jobtype": ", ".join(types),
+        "expirationdate": last_day(end).isoformat() if end else "",
+    }
+
+
+def _tags(texts: Mapping[str, str | None]) -> str:
+    return "".join(_tag(name, text) for name, text in texts.items() if text)
 
 
 def _tag(name: str, text: str) -> str:

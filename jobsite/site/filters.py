@@ -1,6 +1,7 @@
 """The search, the filters and the order of a list, as the address of the page states them."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -75,6 +76,20 @@ def meant_parameters(query: QueryDict) -> QueryDict:
     return kept
 
 
+def _received(query: QueryDict) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of the interface in `query`. A form sends empty fields too. The values
+    of checkboxes are one parameter each.
+    """
+    for name, values in meant_parameters(query).lists():
+        if name in OWN:
+            continue
+        plain = name.removesuffix("[]")
+        if plain in OPTION_NAMES:
+            yield from ((plain, value) for each in values for value in each.split(",") if value)
+        else:
+            yield from ((name, value) for value in map(str.strip, values) if value)
+
+
 class Filters:
     """The parameters of the list at `path` with `query`."""
 
@@ -82,17 +97,10 @@ class Filters:
         self.path = path
         self.source = given_source(query)
         self.circle = Circle(query)
-        # A form sends empty fields too. The values of checkboxes are one parameter each.
-        self.received: list[tuple[str, str]] = [
-            (plain if plain in OPTION_NAMES else name, value)
-            for name, values in meant_parameters(query).lists()
-            for plain in [name.removesuffix("[]")]
-            for each in values
-            for value in (each.split(",") if plain in OPTION_NAMES else [each.strip()])
-            if value and name not in OWN and not (name == NEAR and self.circle.is_sent)
-        ]
-        if self.circle.is_sent and self.circle.near:
-            self.received.append((NEAR, self.circle.near))
+        self.received = list(_received(query))
+        if self.circle.is_sent:
+            self.received = [pair for pair in self.received if pair[0] != NEAR]
+            self.received += [(NEAR, self.circle.near)] if self.circle.near else []
         # The interface refuses other names: they are no choices of the visitor.
         self.given = [pair for pair in self.received if pair[0] in NAMES]
         if NEAR in dict(self.given):
@@ -190,38 +198,37 @@ class Filters:
 
     def facets(self, filters: list[JsonObject]) -> list[Facet]:
         """Return the filters of /v1/filters that can narrow or widen the list."""
-        words = "" if site_language() == get_language() else site_language()
-        found = []
-        for each in filters:
-            name, keyword = filter_name(each["keyword"]), each["keyword"]
-            names = Fact(keyword).names() if keyword in Fact.values else {}
-            chosen = {value for given, value in self.given if given == name}
-            options = [
-                ShownOption(
-                    option["value"],
-                    names.get(option["value"], option["label"]),
-                    option["count"],
-                    option["value"] in chosen,
-                )
-                for option in each["options"]
-            ]
-            left_out = len(options) - OPTIONS_MAX
-            if left_out > 0:
-                by_count = sorted(options, key=lambda option: (not option.is_chosen, -option.count))
-                kept = {option.value for option in by_count[:OPTIONS_MAX]}
-                options = [option for option in options if option.value in kept]
-            if len(options) > 1 or chosen:
-                is_fact = each["keyword"] in Fact.values
-                found.append(
-                    Facet(
-                        name,
-                        _facet_label(each),
-                        "" if is_fact else words,
-                        options,
-                        max(0, left_out),
-                    )
-                )
-        return found
+        facets = (self._facet(each) for each in filters)
+        return [
+            facet
+            for facet in facets
+            if len(facet.options) > 1 or any(facet.name == name for name, _value in self.given)
+        ]
+
+    def _facet(self, described: JsonObject) -> Facet:
+        keyword = described["keyword"]
+        name, is_fact = filter_name(keyword), keyword in Fact.values
+        names = Fact(keyword).names() if is_fact else {}
+        chosen = {value for given, value in self.given if given == name}
+        options = [
+            ShownOption(
+                option["value"],
+                names.get(option["value"], option["label"]),
+                option["count"],
+                option["value"] in chosen,
+            )
+            for option in described["options"]
+        ]
+        by_count = sorted(options, key=lambda option: (not option.is_chosen, -option.count))
+        kept = {option.value for option in by_count[:OPTIONS_MAX]}
+        language = "" if is_fact or site_language() == get_language() else site_language()
+        return Facet(
+            name,
+            _facet_label(described),
+            language,
+            [option for option in options if option.value in kept],
+            max(0, len(options) - OPTIONS_MAX),
+        )
 
     def chips(self, facets: list[Facet]) -> list[Link]:
         """Return the choices of the visitor."""

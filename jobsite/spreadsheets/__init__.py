@@ -1,4 +1,4 @@
-"""Spreadsheet files: CSV and XLSX. Exports never contain formulas, imports never calculate them."""
+"""Kernel: CSV and XLSX files. Exports never contain formulas, imports never calculate them."""
 
 import re
 

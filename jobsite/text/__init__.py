@@ -1,0 +1,1 @@
+"""Kernel: HTML, formats of dates, names, and texts of other packages."""

@@ -1,8 +1,7 @@
 """Conversion of tables to lists: a row becomes an item, such as "Day: Monday; From: 9".
 
-The allowed markup has no tables, and the text of a table without its cells says nothing.
-
-`vacancies/static/vacancies/word_tables.js` does the same in the browser; tests compare the two.
+The allowed markup has no tables, and the text of a table without its cells says nothing. The editor
+sends pasted tables unchanged (`vacancies/static/vacancies/pasted_table.js`).
 """
 
 import re
@@ -83,16 +82,9 @@ class _Table:
 
     def html(self) -> str:
         caption = f"<p>{self.caption}</p>" if _words(self.caption) else ""
-        filled = [cell for row in self.rows for cell in row if _words(cell.content)]
-        if (
-            self.is_layout
-            or len(filled) < 2
-            or any(_HEADING.search(cell.content) for cell in filled)
-        ):
-            return caption + "".join(
-                cell.content if _BLOCK.search(cell.content) else f"<p>{cell.content}</p>"
-                for cell in filled
-            )
+        contents = [cell.content for row in self.rows for cell in row if _words(cell.content)]
+        if self.is_layout or len(contents) < 2 or any(map(_HEADING.search, contents)):
+            return caption + "".join(map(_block, contents))
         items = "".join(f"<li>{item}</li>" for item in self._items() if _words(item))
         return f"{caption}<ul>{items}</ul>"
 
@@ -144,16 +136,21 @@ def _item(row: Row, labels: dict[int, str], *, is_pair: bool) -> str:
     """Return a row as one text: with the `labels` of its columns, else "name:
     value" if it `is_pair`.
     """
-    named = [
-        (labels.get(column, ""), text) for column, (text, lists) in row.items() if text or lists
-    ]
-    if is_pair and not labels and all(text for _name, text in named) and len(named) == 2:
-        (_, name), (_, value) = named
+    filled = {column: text for column, (text, lists) in row.items() if text or lists}
+    if is_pair and not labels and len(filled) == 2 and all(filled.values()):
+        name, value = filled.values()
         text = f"{name} {value}" if _words(name).endswith(":") else f"{name}: {value}"
     else:
-        parts = (f"{name}: {value}".strip() if name else value for name, value in named)
+        parts = (
+            f"{labels[column]}: {value}".strip() if column in labels else value
+            for column, value in filled.items()
+        )
         text = "; ".join(filter(None, parts))
     return text + "".join(lists for _text, lists in row.values())
+
+
+def _block(html: str) -> str:
+    return html if _BLOCK.search(html) else f"<p>{html}</p>"
 
 
 def _words(html: str) -> str:

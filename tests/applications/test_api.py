@@ -20,7 +20,7 @@ from tests.applications.makers import (
     signed_in,
 )
 from tests.factories import make_vacancy
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.models import Attachment
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from applications import operations, pages
+from applications import operations
 from applications.models import (
     Access,
     AccessLog,
@@ -25,6 +25,7 @@ from applications.models import (
     StageChange,
     Tag,
 )
+from applications.pages import account
 from applications.submissions.links import receipt_path
 from tests.applications.applicants import ADDRESS, make_anonymous, stages_of
 from tests.applications.makers import (
@@ -318,7 +319,7 @@ def test_account_lists_the_own_applications_only(client, mia, at, settings):
 
 
 def test_many_applications_have_pages(mia, at, monkeypatch, django_assert_max_num_queries):
-    monkeypatch.setattr(pages, "PER_PAGE", 3)
+    monkeypatch.setattr(account, "PER_PAGE", 3)
     stage = make_stage()
     for number in range(7):
         vacancy = make_vacancy(title=f"Vacancy no. {number}")

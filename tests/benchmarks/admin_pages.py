@@ -41,7 +41,7 @@ from applications import models
 from applications.models.application import new_reference
 from forms_structure.models import Form
 from jobsite.accounts.roles import permissions
-from vacancies.exchange.generator import generate
+from jobsite.demo.generator import generate
 from vacancies.models import Brand, Vacancy, VacancyOption
 
 LIST, INBOX = "/admin/vacancies/vacancy/", "/admin/applications/application/"
@@ -106,8 +106,8 @@ def fill(count: int) -> None:
                     f"{name} + {moved[name]}" if name in moved else name for name in columns
                 )
                 execute(
-                    f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) "
-                    f"SELECT {values} FROM {model._meta.db_table} WHERE {key} >= %s AND {key} < %s",
+                    f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) SELECT {values} "
+                    f"FROM {model._meta.db_table} WHERE {key} >= %s AND {key} < %s",
                     [first, first + size],
                 )
         print(f"{(copy + 1) * BASE} vacancies", file=sys.stderr)

@@ -15,7 +15,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from tests.chaos.database import make_form
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Vacancy
 from vacancies.operations import publication
 from vacancies.querysets import VacancyQuerySet
 

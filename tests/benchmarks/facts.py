@@ -22,7 +22,8 @@ from tests.benchmarks.process import analyze, connection, cpu, execute  # sets D
 
 from django.test import Client
 
-from vacancies.api import process_cache, v1
+from vacancies.api import process_cache
+from vacancies.api.v1 import filters
 from vacancies.choices import EmploymentType, Fact
 from vacancies.models import Brand, FilterOption
 from vacancies.search.merge import merge
@@ -54,11 +55,9 @@ def fill(is_one: bool) -> None:
     for position, condition in enumerate(("true", "id % 3 = 0")):
         execute(
             "INSERT INTO vacancies_place (vacancy_id, position, kind, street, postal_code, "
-            "locality, region, "
-            f"country, latitude, longitude) SELECT id, {position}, 'site', '', '', 'x', '', "
-            f"{country}, "
-            f"{latitude} + id % 997 * 0.001, {longitude} + id % 991 * 0.001 * {1 + position} "
-            f"FROM vacancies_vacancy WHERE {condition}"
+            f"locality, region, country, latitude, longitude) SELECT id, {position}, 'site', '', "
+            f"'', 'x', '', {country}, {latitude} + id % 997 * 0.001, {longitude} + id % 991 * "
+            f"0.001 * {1 + position} FROM vacancies_vacancy WHERE {condition}"
         )
     for keyword in ("contract_types", "work_regimes"):
         for n, option in enumerate(FilterOption.objects.filter(filter__keyword=keyword)):
@@ -128,7 +127,7 @@ def main() -> None:
             measured.measure(name, f"/v1/vacancies?{query}")
         for title, query in chosen.items():
             measured.measure(f"/v1/filters, {title}", f"/v1/filters{query}")
-            with patch.object(v1, "count_facts", lambda *args: []):
+            with patch.object(filters, "count_facts", lambda *args: []):
                 measured.measure(f"/v1/filters, {title}, the nine only", f"/v1/filters{query}")
     print("| request | vacancies | first, app + database, ms | repeated |\n|---|--:|--:|--:|")
     for name, kinds in measured.taken.items():

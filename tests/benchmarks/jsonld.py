@@ -24,7 +24,7 @@ from django.test import RequestFactory
 
 from jobsite.site.jsonld import TEXTS, job_posting, with_requirements
 from tests.jobsite.site.postings import faults, second_opinion
-from vacancies.api.v1 import VacancySerializer
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.models import Place, Recruiter, Vacancy
 from vacancies.querysets import VacancyQuerySet
 

@@ -22,7 +22,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from tests.vacancies.commands import run
-from vacancies.models import Brand, Requisition, Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Brand, Requisition, Vacancy
 
 
 def fill(count: int) -> None:

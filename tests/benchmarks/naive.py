@@ -23,7 +23,7 @@ from rest_framework.pagination import PageNumberPagination  # noqa: E402
 from rest_framework.permissions import AllowAny  # noqa: E402
 from rest_framework.response import Response  # noqa: E402
 
-from vacancies.api import v1  # noqa: E402
+from vacancies.api.v1.serializers import VacancySerializer as Ours  # noqa: E402
 from vacancies.choices import EmploymentType, Keyword  # noqa: E402
 from vacancies.dates import last_day  # noqa: E402
 from vacancies.exchange.columns import COLUMNS  # noqa: E402
@@ -119,7 +119,7 @@ class VacancySerializer(serializers.ModelSerializer):
 
     class Meta:
         model = Vacancy
-        fields = v1.VacancySerializer.Meta.fields
+        fields = Ours.Meta.fields
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -143,7 +143,7 @@ class VacancySerializer(serializers.ModelSerializer):
         return [each for each in EmploymentType.values if each in found]
 
     def get_pay(self, vacancy: Vacancy) -> dict[str, Any] | None:
-        if not (vacancy.is_pay_public and vacancy.has_pay):
+        if not (vacancy.is_pay_public and vacancy.pay.is_known):
             return None
         return {name: number(getattr(vacancy, f"pay_{name}")) for name in PAY}
 

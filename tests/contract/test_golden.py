@@ -5,7 +5,8 @@ After an intended change, `make golden` writes the files. Read the diff before y
 
 import json
 import os
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 from pathlib import Path
 
@@ -19,10 +20,12 @@ from tests.factories import make_brand, make_filter, make_recruiter, make_vacanc
 from tests.forms_structure.strategies import section, text_field
 from vacancies import pages
 from vacancies.admin.spreadsheets import columns as spreadsheets
-from vacancies.api import schema, v0_1, v1
+from vacancies.api import schema, v0_1
+from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.serializers import ImportSerializer
+from vacancies.feed.maintenance import delete_old
 from vacancies.fields import HtmlField
 from vacancies.models import Attachment, Brand, FilterOption, Place, Vacancy
 
@@ -156,7 +159,7 @@ def site(at, filters, settings):
         "options": OPTIONS,
         **TEXTS,
     }
-    others = [column.name for column in COLUMNS if column.name in v1.VacancySerializer.Meta.fields]
+    others = [column.name for column in COLUMNS if column.name in VacancySerializer.Meta.fields]
     make_vacancy(pk=101, **example(schema.VACANCY, others) | values | PAY | times)
     Place.objects.create(vacancy_id=101, **example(schema.PLACE))
     Place.objects.create(vacancy_id=101, locality="Ghent", country="BE", position=1)
@@ -198,11 +201,38 @@ def site(at, filters, settings):
     )
 
 
+# Of the feed, after `CHANGED`; the restart follows the deletion of all changes.
+CHANGES = {
+    "v1/changes.json": "/v1/vacancies/changes?page[size]=1",
+    "v1/changes-live.json": "",
+    "v1/changes-problem-400.json": "/v1/vacancies/changes?since=abc&page[size]=1001&filter[brand]=x&fields=y",
+    "v1/changes-problem-410.json": "",
+}
+
+
 @pytest.mark.django_db
 def test_bodies_equal_the_golden_files(client, site):
     different = []
     for name, path in BODIES.items():
         text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
+        different += differences(name, path, text)
+    assert different == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_changes_equal_the_golden_files(client, site):
+    """An upsert and a removal after a cursor, which is replaced: it contains the revision."""
+    of_internal = "/v1/vacancies/internal/changes?fields=id,title&page[size]=3"
+    live = client.get(of_internal).json()["links"]["next"]
+    Vacancy.objects.filter(pk=101).update(title="Infirmier·ère")
+    Vacancy.objects.filter(pk=103).update(status="draft")
+    CHANGES["v1/changes-live.json"] = CHANGES["v1/changes-problem-410.json"] = live
+    different = []
+    for name, path in CHANGES.items():
+        if "410" in name:
+            delete_old(datetime.max.replace(tzinfo=UTC))
+        text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
+        text = re.sub(r'(since=|"cursor": ")[\w-]{20,}', r"\1CURSOR", text)
         different += differences(name, path, text)
     assert different == []
 
@@ -265,7 +295,7 @@ def differences(name, source, text):
 def test_columns_occur_where_the_golden_file_says():
     """A column that is new in imports or spreadsheets is visible in the diff of this file."""
     places = {
-        "v1": v1.VacancySerializer.Meta.fields,
+        "v1": VacancySerializer.Meta.fields,
         "v0.1": v0_1.VacancySerializer.Meta.fields,
         "import": ImportSerializer().fields,
         "spreadsheet": spreadsheets.COLUMNS,
@@ -280,4 +310,4 @@ def test_columns_occur_where_the_golden_file_says():
 
 
 def test_every_golden_file_has_a_request():
-    assert {str(path.relative_to(HERE)) for path in HERE.glob("v*/*.json")} == set(BODIES)
+    assert {str(path.relative_to(HERE)) for path in HERE.glob("v*/*.json")} == set(BODIES | CHANGES)

@@ -1,28 +1,10 @@
 """Mistakes of a service, and the breaches with which check_contract has to report them."""
 
-SENT_ON = (
-    "Content-Type",
-    "Allow",
-    "Cache-Control",
-    "ETag",
-    "Form-Version",
-    "Apply",
-    "WWW-Authenticate",
-)
-MINE, FILTERS, HOT, OLD = (
-    "/v1/user/applications",
-    "/v1/filters",
-    "/v1/vacancies/hot",
-    "/v0.1/vacancies",
-)
-LIST = "/v1/vacancies"
+SENT_ON = ("Content-Type", "Cache-Control", "ETag", "Form-Version", "Content-Language")
+DOCUMENT, MINE, FILTERS = "/openapi.json", "/v1/user/applications", "/v1/filters"
+LIST, HOT, OLD = "/v1/vacancies", "/v1/vacancies/hot", "/v0.1/vacancies"
 SINGLE = "/v1/vacancies/{id}"
 FORM, FORM_SCHEMA = f"{SINGLE}/form", f"{SINGLE}/form/schema"
-APPLY = "Apply to be the absolute URL of its applications"
-PAY = {"min": 2, "max": 1, "currency": "EUR", "period": "day", "note": None}
-NOWHERE = {"street": None, "postal_code": None, "locality": "X", "region": None, "country": "BE"}
-NOWHERE |= {"latitude": 0, "longitude": 0}
-TEXT_INPUT = {"name": "x", "type": "text", "label": "X"}
 
 
 def _items(**values):
@@ -44,18 +26,9 @@ def _field(type_, **values):
     return change
 
 
-def _consent(**values):
-    """Change the last field of a form."""
-    return lambda body: body["data"][-1]["fields"][-1].update(values)
-
-
-def _options(name, *values):
-    return [{"name": name, "value": value, "label": value} for value in values]
-
-
-def _depend_on_no_value(body):
-    for field in body["data"][0]["fields"][2:3]:
-        field["conditional"][0].update(on_value="maybe")
+def _section_without_title(body):
+    for section in body["data"][1:2]:
+        section.pop("title")
 
 
 def _repeat_first(body):
@@ -63,168 +36,127 @@ def _repeat_first(body):
         body["data"][1] = body["data"][0]
 
 
+def _last_without_location(body):
+    for item in body["data"][-1:]:
+        item.pop("location")
+
+
+def _count(keyword, count):
+    """Change the counts of the options of a filter."""
+    return lambda body: [
+        option.update(count=count)
+        for filter_ in body["data"]
+        if filter_["keyword"] == keyword
+        for option in filter_["options"]
+    ]
+
+
 NO_ETAG_ON_HEAD = {
     FILTERS: {"HEAD to have the ETag of GET": {"method": "HEAD", "headers": {"ETag": ""}}}
 }
-# Path -> expected breach -> mistake: a function that changes the parsed body of a response with
-# status 200, or the `headers` and the status `to` of responses with `status`. Some mistakes hide
-# others.
+# Path -> start of the expected breach -> mistake: a function that changes the parsed body of a
+# response with status 200, or the `headers` and the status `to` of responses with `status`. Some
+# mistakes hide others.
 BATCHES = [
     {
         OLD: {
-            "item.updated_at to be like 2026-11-03 14:20:05": _items(
-                updated_at="2026-11-03T14:20:05Z"
-            ),
-            "item.regions to be a list": _items(regions=None),
-            "item.location not to be empty": _items(location=""),
-            "item.attachments not to be empty": _items(attachments=[]),
-            "links.first to have the parameters in effect, then page size and number, encoded": _set(
+            "data.updated_at: pattern": _items(updated_at="2026-11-03T14:20:05Z"),
+            "data.regions: type array": _items(regions=None),
+            "data.attachments: minItems 1": _items(attachments=[]),
+            "links.first to have the parameters, encoded": _set(
                 "links", "first", lambda link: link.replace("%5B", "[")
             ),
-            "meta.last_page to be the number of pages": _set(
+            "meta.last_page to follow from the total": _set(
                 "meta", "last_page", lambda last: last + 1
-            ),
-            "page to have its keys in the order data, links, meta": lambda body: body.update(
-                data=body.pop("data")
             ),
         },
         HOT: {
-            "slug to end with the id in round brackets": _items(slug="a-(1000000)"),
-            "only hot vacancies": _items(is_hot=False),
-            "closing_date to be the last day before closes_at": _items(closing_date="2020-01-01"),
-            "400 application/problem+json for ?page[limit]=5": {"status": 400, "to": 200},
+            "the hot vacancies of /v1/vacancies": _items(is_hot=False),
+            "400 for ?page[limit]=nope": {"status": 400, "to": 200},
+            "200 as application/json": {"status": 400, "to": 200},
         },
         FILTERS: {
-            "the count of filter[functiongroup] to be the total of the list": lambda body: body[
-                "data"
-            ][0]["options"][0].update(count=99),
-            "405 for POST with Allow: GET": {"status": 405, "headers": {"Allow": ""}},
+            "the count of filter[functiongroup] to be": _count("functiongroup", 99),
+            "405 for POST": {"status": 405, "to": 400},
+            "406 for Accept: text/html": {"status": 406, "to": 405},
         }
         | NO_ETAG_ON_HEAD[FILTERS],
         SINGLE: {
             "the item of /v1/vacancies": lambda body: body["data"].update(title="Other"),
-            "404 application/problem+json for id 0": {
-                "path": "/v1/vacancies/0",
+            "404 for id 0": {"path": "/v1/vacancies/0", "status": 404, "to": 400},
+            "404 as application/problem+json": {
+                "path": "/v1/vacancies/abc",
                 "status": 404,
-                "to": 500,
                 "headers": {"Content-Type": "text/html"},
             },
         },
         FORM: {
-            "options with the name of their field": _field(
-                "select", options=_options("x", "yes", "no")
-            ),
-            "each option of a field once": _field(
-                "radio-group", options=_options("shift", "yes", "yes")
-            ),
-            "options for select": _field("text", type="select"),
-            "the options 0, 1, 2, 3, 4, 5 for range, in this order": _field(
-                "range", options=_options("other_level", "6")
-            ),
-            'on_value to be a value of the field that it depends on (a checkbox: "1")': _depend_on_no_value,
-            "no on_value but for a conditional field": _field("email", on_value="1"),
-            "an object with a text input as the label of a range only": _field(
-                "email", label=TEXT_INPUT
-            ),
-            "each name once in the whole form, label inputs included": lambda body: body["data"][0][
-                "fields"
-            ].append(body["data"][-1]["fields"][-1]),
-            "the consent, a required checkbox, as the last field of the last section": _consent(
-                required=False
-            ),
-            "404 application/problem+json for id 0": {"status": 404, "to": 200},
-            "Form-Version to be that of the schema": {"headers": {"Form-Version": "2"}},
-            APPLY: {"headers": {"Apply": "http://jobs.acme.test/v1/vacancies/0/applications"}},
+            "data.fields.conditional: minItems 1": _field("email", conditional=[]),
+            "404 for id 0": {"path": "/v1/vacancies/0/form", "status": 404, "to": 200},
+            "a valid Form-Version": {"headers": {"Form-Version": "2"}},
+            "a valid Content-Language": {"headers": {"Content-Language": "xx"}},
         },
         FORM_SCHEMA: {
-            "Form-Version to be the version in the body": {"headers": {"Form-Version": "1"}},
-            "data.schema.$schema to be https://json-schema.org/draft/2020-12/schema": lambda body: (
-                body["data"]["schema"].update(
-                    {"$schema": "http://json-schema.org/draft-07/schema#"}
-                )
-            ),
+            "data.schema.$schema: const https://json-schema.org": lambda body: body["data"][
+                "schema"
+            ].update({"$schema": "http://json-schema.org/draft-07/schema#"}),
         },
-        MINE: {
-            "401 with WWW-Authenticate: Bearer": {
-                "status": 401,
-                "headers": {"WWW-Authenticate": ""},
-            }
-        },
+        MINE: {"401 for an unknown token": {"status": 401, "to": 400}},
     },
     {
         OLD: {
-            "item to have the key location": lambda body: [
+            "data: 'location' is a required property": lambda body: [
                 item.pop("location") for item in body["data"]
             ],
-            "type to be the first of v1's types": _items(type="Other"),
-            "links.next to be null where there is no such page": lambda body: body["links"].update(
+            "links.next to have the parameters": lambda body: body["links"].update(
                 next=body["links"]["next"] or body["links"]["first"]
             ),
-            "meta.path to be the address without a query": _set(
-                "meta", "path", lambda path: path + "?a=b"
-            ),
-            "meta.from to be a position, null on an empty page": _set(
-                "meta", "from", lambda first: first or 0
-            ),
+            "meta.from to follow from": _set("meta", "from", lambda first: (first or 0) + 1),
         },
-        FORM: {APPLY: {"headers": {"Apply": "/v1/vacancies/1/applications"}}},
-        MINE: {"401 application/problem+json for no credential": {"status": 401, "to": 200}},
+        HOT: {"links.first to have the parameters": _set("meta", "path", lambda path: path + "?a")},
+        FORM: {"data: 'title' is a required property": _section_without_title},
+        MINE: {"a response of the document": {"status": 401, "to": 402}},
     },
     {
         FORM: {
-            "section to have the key title": lambda body: [
-                section.pop("title") for section in body["data"][1:2]
-            ],
-            "section.fields to have the key css": lambda body: body["data"][0]["fields"][0].pop(
-                "css"
-            ),
-            "section.fields.conditional not to be empty": _field("email", conditional=[]),
-            "section.fields.name to be like work_permit": _field("email", name="e mail"),
-            "section.fields.options to have the key name": _field(
+            "data.fields: 'css' is a required property": lambda body: body["data"][0]["fields"][
+                0
+            ].pop("css"),
+            "data.fields.name: pattern": _field("email", name="e mail"),
+            "data.fields.options: 'name' is a required property": _field(
                 "select", options=[{"value": "yes", "label": "Yes"}]
             ),
-            "section.fields.link.url to be like https://jobs.example.com/privacy": lambda body: (
+            "data.fields.link.url: pattern": lambda body: (
                 body["data"][-1]["fields"][-1].get("link", {}).update(url="/privacy")
             ),
-        }
-    },
-    {
-        OLD: {
-            "an id that is a whole number from 1": lambda body: [
-                v.update(id=str(v["id"])) for v in body["data"]
-            ]
-        }
-    },
-    {OLD: {"no item on two pages": _repeat_first}},
-    {
-        LIST: {
-            "filter[work_place] to list vacancies with the option": _items(work_place="onsite"),
-            "filter[language] to list vacancies with the option": _items(language="fy"),
-            "filter[near] to find a vacancy at its place": _items(places=[NOWHERE]),
-            "closes_at to be after published_at": _items(closes_at="2020-01-02 00:00:00"),
-            "pay.min to be at most pay.max": _items(pay=PAY),
-            "sort=closes_at to be that order, without an end last": lambda body: [
-                item.update(closes_at=f"{2999 - item['id'] % 7}-01-02 00:00:00", closing_date=None)
-                for item in body["data"][1:]
-            ],
         },
+        OLD: {"data.id: type integer": _items(id="1")},
+        LIST: {"data: 'location' is a required property": _last_without_location},
+        HOT: {"meta.total items on all pages": _set("meta", "total", lambda total: total + 1)},
+    },
+    {
+        OLD: {"no item on two pages": _repeat_first},
+        HOT: {"the hot vacancies of /v1/vacancies": lambda body: body["data"].reverse()},
+        FILTERS: {"the count of filter[country] to be the total": _count("country", 98)},
+    },
+    {
+        LIST: {"an ETag": {"headers": {"ETag": ""}}},
         FILTERS: {
-            "the count of filter[country] to be the total of the list": lambda body: [
-                option.update(count=98)
-                for each in body["data"]
-                if each["keyword"] == "country"
-                for option in each["options"]
-            ]
+            "304 for If-None-Match with the current tag": {"status": 304, "to": 200},
         },
+        HOT: {
+            "no body for 304 for GET": {"status": 200, "to": 304},
+        },
+        SINGLE: {"Cache-Control with max-age": {"headers": {"Cache-Control": "public"}}},
     },
-    {FILTERS: {"304 for If-None-Match with the current tag": {"status": 304, "to": 200}}},
 ]
+WRONG_APPLICATION = {MINE: {"data.is_spontaneous: type boolean": _items(is_spontaneous=None)}}
 # Optional parts of the API: their absence is not a breach.
-NO_SCHEMAS = {FORM_SCHEMA: {"": {"status": 200, "to": 404}}}
+NO_SCHEMAS = {DOCUMENT: {"": lambda document: document["paths"].pop(FORM_SCHEMA)}}
 
 
 def mistakes_of(batch):
-    """Return the mistakes of a batch by the text of their breach."""
+    """Return the mistakes of a batch by the start of the text of their breach."""
     return {
         f"{path}: {expected}": {"path": path, "status": 200}
         | (mistake if isinstance(mistake, dict) else {"change": mistake})

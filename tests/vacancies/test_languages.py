@@ -35,7 +35,7 @@ from tests.vacancies.admin.forms import LIST, NO_ROWS, staff
 from vacancies.access.previews import token_for
 from vacancies.admin.list.filters import REASONS
 from vacancies.admin.publication.actions import ACTIONS
-from vacancies.choices import Keyword
+from vacancies.choices import Keyword, State
 from vacancies.history.versions import record
 from vacancies.models import (
     Attachment,
@@ -43,7 +43,6 @@ from vacancies.models import (
     BrandLink,
     Change,
     Filter,
-    State,
     Vacancy,
     VacancyTemplate,
     Version,

@@ -24,20 +24,13 @@ from tests.parallel import at_once, waiting
 from tests.vacancies.admin.forms import LIST, opened, page
 from tests.vacancies.exchange.test_form_import import NAME, sections
 from tests.vacancies.exchange.test_import import items
+from vacancies.choices import VacancyStatus
 from vacancies.exchange import importer as importer_module
 from vacancies.exchange.form_importer import FormImporter
 from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.sources import FormRow, SourceRow
 from vacancies.history.versions import replay
-from vacancies.models import (
-    Brand,
-    Change,
-    FilterOption,
-    Vacancy,
-    VacancyOption,
-    VacancyStatus,
-    Version,
-)
+from vacancies.models import Brand, Change, FilterOption, Vacancy, VacancyOption, Version
 from vacancies.operations import options, publication
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("filters")]
@@ -221,10 +214,11 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 def test_import_keeps_a_concurrent_publication_change(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
     unpublish = partial(publication.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
-    step_in(monkeypatch, VacancyImporter, "_audience", lambda: elsewhere(unpublish))
     importer = VacancyImporter()
-
-    importer.import_rows([SourceRow("row 1", items(1)[0])])
+    with ExitStack() as stack:
+        land = partial(stack.enter_context, waiting(unpublish))
+        step_in(monkeypatch, importer, "_import_item", land)
+        importer.import_rows([SourceRow("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.status) == ("Job 1", VacancyStatus.UNPUBLISHED)

@@ -36,11 +36,7 @@ class ProseWidget(AdminProseEditorWidget):
 
     class Media:
         # Convert what is pasted from Word.
-        js = ("vacancies/word_tables.js", "vacancies/word_paste.js")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.attrs["data-table-note"] = TABLE_NOTE
+        js = ("vacancies/word_paste.js",)
 
     def value_from_datadict(self, data: object, files: object, name: str) -> object:
         value = super().value_from_datadict(data, files, name)
@@ -82,9 +78,7 @@ class ContentAdmin(JobsiteAdmin):
         return formfield
 
     def save_model(self, request: UserRequest, obj: Model, form: BaseForm, change: bool) -> None:
-        """Say that a text without the editor's help, which a browser without scripts sends, had a
-        table.
-        """
+        """Say that a text had a table."""
         super().save_model(request, obj, form, change)
         changed = (form.data.get(form.add_prefix(name), "") for name in html_fields(type(obj)))
         if any(map(HAS_TABLE.search, changed)):

@@ -19,8 +19,8 @@ from django.utils.translation import pgettext
 
 from jobsite.days import start_of_day
 from jobsite.types import UserRequest
+from vacancies.choices import VacancyStatus
 from vacancies.dates import end_of_day
-from vacancies.models import VacancyStatus
 from vacancies.querysets import VacancyQuerySet
 
 DAY = timedelta(days=1)

@@ -19,14 +19,8 @@ from jobsite.types import UserRequest
 from vacancies.access.brands import brands_of, readable_by
 from vacancies.admin.calendar import calendar
 from vacancies.admin.list.filters import APPROVAL, REASONS
-from vacancies.models import (
-    APPROVE,
-    DailyVacancies,
-    State,
-    Vacancy,
-    VacancyStatus,
-    waiting_for_approval,
-)
+from vacancies.choices import State, VacancyStatus
+from vacancies.models import APPROVE, DailyVacancies, Vacancy, waiting_for_approval
 from vacancies.statistics.counts import STATES, counts_for
 from vacancies.statistics.reading import Days, by_day, in_parts, last_recorded
 

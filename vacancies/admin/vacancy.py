@@ -3,7 +3,6 @@ applications, and registers the admin."""
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import ForeignKey
 from django.http import HttpResponse
@@ -41,8 +40,8 @@ from vacancies.admin.publication.bulk import CHANGELIST_ACTIONS, BulkPublication
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.admin.publication.versions import VersionPages
 from vacancies.admin.spreadsheets.pages import EXPORT_ACTIONS, SpreadsheetPages
-from vacancies.choices import EmploymentType, Keyword, PlaceKind
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import EmploymentType, Keyword, PlaceKind, VacancyStatus
+from vacancies.models import Vacancy
 from vacancies.operations.undo import needed_reasons
 from vacancies.querysets import EVERY_BRAND, VacancyQuerySet
 
@@ -226,7 +225,7 @@ class VacancyBaseAdmin(VacancyListAdmin):
         """Users of some brands need one: they could not see the vacancy without it."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         brand = form.base_fields.get("brand")
-        if brand and settings.MULTI_BRANDING:
+        if brand:
             brand.required = not request.user.has_perm(EVERY_BRAND)
             if obj is None:
                 brand.initial = preselected_brand(request.user)

@@ -1,9 +1,7 @@
-"""OpenAPI schemas of the keys and parameters of vacancies, with examples.
+"""OpenAPI schemas of the keys of vacancies, with examples.
 
 Both versions use these keys: they have the same meaning and types (interface 2.3).
 """
-
-from drf_spectacular.utils import OpenApiParameter
 
 from jobsite.api.openapi import (
     ADDRESS,
@@ -13,27 +11,18 @@ from jobsite.api.openapi import (
     example,
     field,
     open_list,
-    page,
-    query,
     reference,
 )
-from jobsite.text.search import WORDS_MAX
-from jobsite.types import JsonObject
 from vacancies.choices import EmploymentType, Fact, Keyword, PayPeriod, WorkPlace
-from vacancies.filtersets import NEAR, NEAR_PATTERN, SEARCH, SORT_KEYS, filter_name
 
 # The format of stored items. Raise it with every change of what an item looks like: of these keys,
 # of the serializers, of what they call, and of the placeholders. Items of other formats are
 # rendered again.
 ITEM_FORMAT = 3
-
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
-
 COUNTRY_PATTERN = "^[A-Z]{2}$"
 TEXT_OR_NULL = ["string", "null"]
 _LABEL = {"type": "string", "minLength": 1}
-
-# --- Keys --------------------------------------------------------------------------------------
 
 
 def _text(description: str, example: str) -> Schema:
@@ -114,7 +103,6 @@ BRAND = {
     ),
     "url": _address_or_empty("Address of its website", "https://harbour.example.com"),
 }
-
 ATTACHMENT = {
     "name": field("string", "File name.", "Job profile.pdf"),
     "path": field(
@@ -124,7 +112,6 @@ ATTACHMENT = {
         pattern=ADDRESS,
     ),
 }
-
 RECRUITER = {
     "id": field("integer", "Identifier of the recruiter.", 7, minimum=1),
     "name": _text("Name of the recruiter.", "Noor Peeters"),
@@ -135,7 +122,6 @@ RECRUITER = {
         "Address of a portrait; null if there is none.", f"{EXAMPLE_HOST}/media/recruiters/noor.jpg"
     ),
 }
-
 PLACE = {
     "street": _text_or_null("Street and number; null if unknown.", "Kattendijkdok 12"),
     "postal_code": _text_or_null("Postal code; null if unknown.", "2000"),
@@ -162,7 +148,6 @@ PAY = {
         "Gross or net, collective agreement, benefits.", "Gross, plus meal vouchers"
     ),
 }
-
 VACANCY = {
     "id": field("integer", "Unique identifier of the vacancy.", 412, minimum=1),
     "title": _text("Title.", "Naval architect"),
@@ -229,8 +214,7 @@ VACANCY = {
     ),
     "updated_at": _datetime(
         "Last change of the vacancy itself. It stays when the label of an option, a recruiter or "
-        "a brand "
-        "changes: compare whole items.",
+        "a brand changes: compare whole items.",
         "2026-11-03 14:20:05",
     ),
     "created_at": _datetime("Creation.", "2026-10-28 09:00:00"),
@@ -280,12 +264,10 @@ VACANCY = {
     ),
     "url": _address_or_null(
         "Address of its page for people, on the website of its brand or on the career site; null "
-        "if there is "
-        "none.",
+        "if there is none.",
         "https://harbour.example.com/jobs/412",
     ),
 }
-
 OPTION = {
     "value": field(
         "string", "What to send in `filter[...]`.", "antwerp", pattern=OPTION_VALUE["pattern"]
@@ -315,142 +297,3 @@ FILTER = {
         minItems=1,
     ),
 }
-
-INTERNAL = (
-    "Public, or limited to networks or signed-in users, as the operator decides: then 401 or 403."
-)
-
-# --- Links -------------------------------------------------------------------------------------
-
-
-def _link(operation: str, description: str, pk: str) -> JsonObject:
-    return {"operationId": operation, "description": description, "parameters": {"id": pk}}
-
-
-OF_LISTS = {"Vacancy": _link("getVacancy", "A vacancy of the list.", "$response.body#/data/0/id")}
-_SAME = "$request.path.id"
-OF_VACANCIES = {
-    "Form": _link("getVacancyForm", "Its application form.", _SAME),
-    "FormSchema": _link("getVacancyFormSchema", "The JSON Schema of a submission.", _SAME),
-}
-OF_FORMS = {
-    "Submission": _link(
-        "submitApplication", "Takes a submission, if there is the header `Apply`.", _SAME
-    )
-}
-
-# --- Parameters --------------------------------------------------------------------------------
-
-ID = OpenApiParameter(
-    "id",
-    {"type": "integer", "minimum": 1, "pattern": "^[1-9][0-9]{0,18}$", "examples": [20]},
-    OpenApiParameter.PATH,
-    required=True,
-    description="Unique identifier of the vacancy, in plain digits without leading zeros.",
-)
-PREVIEW = query(
-    "preview",
-    {"type": "string", "examples": ["12:1wK3bq:mZl0Rk9…"]},
-    "A signed token from the admin. For a day, it shows the vacancy in any state as if it were "
-    "published. "
-    "The response is never cached, and `head_recruiter` is null if there is none.",
-)
-# Not blank, no NUL, and no U+FFFD, which stands for bytes that are not UTF-8.
-_WORDS = r"^[^\u0000\uFFFD]*[^\s\u0000\uFFFD][^\u0000\uFFFD]*$"
-_OPTIONS = {"type": "array", "items": OPTION_VALUE, "minItems": 1, "maxItems": 100}
-FACETS = (
-    query(
-        SEARCH,
-        {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 200,
-            "pattern": _WORDS,
-            "examples": ["ship engineer"],
-        },
-        f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles, brand, options, places "
-        "and texts: "
-        "whole words, other forms of them (plural, gender), beginnings and parts. Quotes are "
-        "around phrases. "
-        "Case and accents are ignored.",
-    ),
-    *(
-        query(
-            filter_name(keyword),
-            _OPTIONS,
-            f"Vacancies with any of these options of `{keyword}`: values from `/v1/filters`, "
-            "separated by "
-            "commas. An unknown value matches no vacancy.",
-        )
-        for keyword in Keyword
-    ),
-    *(
-        query(
-            filter_name(fact),
-            {**_OPTIONS, "examples": [values]},
-            f"Vacancies with any of these {description}, separated by commas. An unknown value "
-            "matches no "
-            "vacancy.",
-        )
-        for fact, description, values in (
-            (Fact.BRAND, "brands: values from `/v1/filters`", ["harbour-works"]),
-            (
-                Fact.COUNTRY,
-                "countries, ISO 3166-1 alpha-2, in `places` or `remote_countries`",
-                ["BE", "NL"],
-            ),
-            (Fact.WORK_PLACE, "values of `work_place`", ["hybrid", "remote"]),
-            (Fact.EMPLOYMENT_TYPES, "values in `employment_types`", ["FULL_TIME"]),
-            (Fact.LANGUAGE, "values of `language`", ["en"]),
-        )
-    ),
-    query(
-        NEAR,
-        {"type": "string", "pattern": NEAR_PATTERN, "examples": ["51.22,4.4,25"]},
-        "Vacancies with a place in this circle: `latitude,longitude,km`, plain decimal numbers. "
-        "The distance "
-        "is that of the great circle, 1 to 500 km.",
-    ),
-)
-SORT = query(
-    "sort",
-    {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
-    "Order of the list. A leading `-` means descending. `relevance`, the default of a search: "
-    "what fits best "
-    "is first, then the newest. By `closes_at`, vacancies without an end are last.",
-)
-
-
-def fields_parameter(names: tuple[str, ...]) -> OpenApiParameter:
-    """The parameter that selects some of the keys `names`."""
-    return query(
-        "fields",
-        {
-            "type": "array",
-            "items": {"type": "string", "enum": list(names)},
-            "minItems": 1,
-            "examples": [["id", "title", "slug"]],
-        },
-        "Only these keys of each vacancy, separated by commas.",
-    )
-
-
-# --- Examples ----------------------------------------------------------------------------------
-
-
-def page_examples(path: str, names: tuple[str, ...], **values: object) -> JsonObject:
-    """Bodies of a list of full vacancies. `values` replace values of the usual example."""
-    return {
-        "A page": page(path, [example(VACANCY, names) | values], total=1),
-        "Nothing found": page(path, [], total=0),
-    }
-
-
-def sparse_examples(path: str) -> JsonObject:
-    """The body of a list with the parameter `fields`."""
-    names = ("id", "title", "slug")
-    return {
-        "With fields=id,title,slug": page(
-            path, [example(VACANCY, names)], total=1, fields=",".join(names)
-        )
-    }

@@ -13,7 +13,7 @@ from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import OPTIONAL_CREDENTIALS, PAGING, Operation, SuccessResponse, documented
 from jobsite.api.permissions import InternalAccess
 from jobsite.api.viewsets import mark_deprecated
-from vacancies.api import schema
+from vacancies.api import operation_parts, schema
 from vacancies.api.lists import ListViewSet
 from vacancies.api.serializers import (
     AttachmentSerializer,
@@ -75,20 +75,23 @@ class VacancySerializer(VacancyItemSerializer):
         response=SuccessResponse(
             serializer=VacancySerializer(many=True),
             description="A page of vacancies.",
-            examples=schema.page_examples("/v0.1/vacancies", VacancySerializer.Meta.fields),
+            examples=operation_parts.page_examples(
+                "/v0.1/vacancies", VacancySerializer.Meta.fields
+            ),
         ),
         is_deprecated=bool(settings.V0_1_DEPRECATED_AT),
     ),
     internal=Operation(
         id="listInternalVacanciesV0_1",
         summary="List internal vacancies (v0.1)",
-        description="Vacancies published for internal use, newest first. " + schema.INTERNAL,
+        description="Vacancies published for internal use, newest first. "
+        + operation_parts.INTERNAL,
         tag="Vacancies v0.1",
         takes=PAGING,
         response=SuccessResponse(
             serializer=VacancySerializer(many=True),
             description="A page of internal vacancies.",
-            examples=schema.page_examples(
+            examples=operation_parts.page_examples(
                 "/v0.1/vacancies/internal", VacancySerializer.Meta.fields
             ),
         ),

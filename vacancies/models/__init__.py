@@ -2,6 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
+from vacancies.models.feed import FeedEntry, FeedFormat, FeedTouch, TouchKind
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
@@ -16,7 +17,7 @@ from vacancies.models.statistics import (
 )
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
-from vacancies.models.vacancy import Audience, State, Vacancy, VacancyStatus
+from vacancies.models.vacancy import Vacancy
 from vacancies.models.vacancy_rows import Attachment, Place, VacancyOption, VacancyRecruiter
 from vacancies.models.version import Change, Version
 
@@ -25,7 +26,6 @@ __all__ = [
     "SOURCE_MAX",
     "Approval",
     "Attachment",
-    "Audience",
     "Autosave",
     "Brand",
     "BrandLink",
@@ -34,6 +34,9 @@ __all__ = [
     "DailyStatisticsBase",
     "DailyVacancies",
     "DailyVisits",
+    "FeedEntry",
+    "FeedFormat",
+    "FeedTouch",
     "Filter",
     "FilterOption",
     "ListPreference",
@@ -46,14 +49,13 @@ __all__ = [
     "SavedView",
     "SearchChange",
     "SearchTerm",
-    "State",
     "StateCount",
     "StatisticsQuerySet",
+    "TouchKind",
     "Vacancy",
     "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
-    "VacancyStatus",
     "VacancyTemplate",
     "Version",
     "needs_approval",

@@ -10,8 +10,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from vacancies.choices import State
 from vacancies.models.catalogue import Brand
-from vacancies.models.vacancy import State, Vacancy
+from vacancies.models.vacancy import Vacancy
 from vacancies.querysets import VacancyQuerySet
 
 APPROVE = "vacancies.approve_vacancy"

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models import F, Q
-from django.db.models.functions import Upper
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
@@ -20,17 +18,20 @@ from jobsite.fields import WebURLField
 from jobsite.languages import site_language, supported
 from jobsite.text.language import recognised_language
 from vacancies.choices import (
-    LANGUAGES,
+    Audience,
     EmploymentType,
     Keyword,
     PayPeriod,
     PlaceKind,
+    State,
+    VacancyStatus,
     WorkPlace,
     language_choices,
 )
 from vacancies.facts.pay import Pay
 from vacancies.fields import FoldedField, HtmlField, slug_of
 from vacancies.models.catalogue import Brand, FilterOption, Recruiter
+from vacancies.models.vacancy_constraints import CONSTRAINTS, INDEXES
 from vacancies.querysets import VacancyQuerySet, is_live
 from vacancies.uploads.fields import ImageField
 from vacancies.uploads.validators import PICTURE_RULE, validate_image, validate_picture
@@ -38,35 +39,6 @@ from vacancies.validators import validate_currency, validate_datetime, validate_
 
 if TYPE_CHECKING:
     from vacancies.models.vacancy_rows import Place, VacancyOption, VacancyRecruiter
-
-
-class Audience(models.TextChoices):
-    PUBLIC = "public", _("Public sites")
-    INTERNAL = "internal", _("Internal only")
-    BOTH = "both", _("Public sites and internal")
-
-
-class VacancyStatus(models.TextChoices):
-    """The status that a recruiter set. Whether the vacancy is public also depends on the time."""
-
-    DRAFT = "draft", _("Draft")
-    PUBLISHED = "published", _("Published")
-    UNPUBLISHED = "unpublished", _("Unpublished")
-    ARCHIVED = "archived", _("Archived")
-
-
-class State(models.TextChoices):
-    """The status of a vacancy at a given time: `Status` with its publication dates."""
-
-    DRAFT = "draft", _("Draft")
-    SCHEDULED = "scheduled", _("Scheduled")
-    PUBLISHED = "published", _("Published")
-    EXPIRED = "expired", _("Expired")
-    UNPUBLISHED = "unpublished", _("Unpublished")
-    ARCHIVED = "archived", _("Archived")
-
-
-REFERENCE_TAKEN = _("Another vacancy of this brand has this reference.")
 
 
 class Vacancy(models.Model):
@@ -293,94 +265,8 @@ class Vacancy(models.Model):
             ("see_internal", "Reads internal vacancies where they are limited"),
             ("approve_vacancy", "Approves vacancies of brands with approval"),
         ]
-        constraints = [
-            models.CheckConstraint(
-                condition=~Q(status="published")
-                | Q(publish_from__isnull=False, head_recruiter__isnull=False),
-                name="published_has_start_and_head",
-                violation_error_message=_(
-                    "A published vacancy needs a lead recruiter and a publication date."
-                ),
-            ),
-            models.CheckConstraint(
-                condition=Q(publish_until__isnull=True) | Q(publish_until__gt=F("publish_from")),
-                name="until_after_from",
-                violation_error_message=_("The vacancy would close before it goes live."),
-            ),
-            models.CheckConstraint(
-                condition=Q(audience__in=Audience.values), name="audience_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(status__in=VacancyStatus.values), name="status_known"
-            ),
-            models.UniqueConstraint(
-                fields=["brand", "reference"],
-                condition=~Q(reference=""),
-                name="reference_once_per_brand",
-                violation_error_message=REFERENCE_TAKEN,
-            ),
-            models.UniqueConstraint(
-                fields=["reference"],
-                condition=Q(brand=None) & ~Q(reference=""),
-                name="reference_once_without_brand",
-                violation_error_message=REFERENCE_TAKEN,
-            ),
-            models.CheckConstraint(
-                condition=Q(language__in=["", *LANGUAGES]), name="language_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(work_place__in=["", *WorkPlace.values]), name="work_place_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(pay_period__in=["", *PayPeriod.values]), name="pay_period_known"
-            ),
-            models.CheckConstraint(
-                condition=(Q(pay_min=None) | Q(pay_min__gte=0))
-                & (Q(pay_max=None) | Q(pay_max__gte=0))
-                & (Q(pay_min=None) | Q(pay_max=None) | Q(pay_max__gte=F("pay_min"))),
-                name="pay_range",
-                violation_error_message=_("The highest pay is below the lowest."),
-            ),
-            models.CheckConstraint(
-                condition=Q(pay_min=None, pay_max=None, pay_currency="", pay_period="")
-                | (~Q(pay_min=None, pay_max=None) & ~Q(pay_currency="") & ~Q(pay_period="")),
-                name="pay_complete",
-                violation_error_message=_(
-                    "Pay needs an amount, a currency and a period. Without an amount, leave all "
-                    "empty."
-                ),
-            ),
-        ]
-        indexes = [
-            models.Index(
-                F("publish_from").desc(),
-                F("id").desc(),
-                condition=Q(status="published"),
-                name="published_newest",
-            ),
-            models.Index("publish_until", condition=Q(status="published"), name="published_until"),
-            # For the admin: unpublished vacancies, and published ones with a content warning.
-            *(
-                models.Index(F("id").desc(), condition=Q(status=status), name=f"{status}_newest")
-                for status in ("draft", "unpublished", "archived")
-            ),
-            models.Index(
-                "publish_until",
-                condition=Q(status="published", description=""),
-                name="published_without_text",
-            ),
-            models.Index(
-                "publish_until",
-                condition=Q(status="published", is_permanent=True, publish_until__isnull=False),
-                name="published_permanent_ends",
-            ),
-            models.Index(
-                "publish_until",
-                condition=Q(status="published", title=Upper("title")),
-                name="published_in_capitals",
-            ),
-            models.Index(fields=["image"], name="vacancy_image"),  # vacancies/media looks up files
-        ]
+        constraints = CONSTRAINTS
+        indexes = INDEXES
 
     def __str__(self) -> str:
         return self.title
@@ -411,11 +297,8 @@ class Vacancy(models.Model):
 
     @property
     def shown_brand(self) -> Brand | None:
+        """The brand in the API."""
         return self.brand if settings.MULTI_BRANDING else None
-
-    @property
-    def shown_brand_id(self) -> int | None:
-        return self.brand_id if settings.MULTI_BRANDING else None
 
     @property
     def shown_language(self) -> str:
@@ -423,9 +306,7 @@ class Vacancy(models.Model):
 
     def recognised_language(self) -> str:
         """Return the language of the title and the texts about the job, or "" if it is not
-        recognised. Texts about the employer are left out: many are the same in vacancies of all
-        languages.
-        """
+        recognised. Texts about the employer, often the same in all languages, are left out."""
         return recognised_language(
             [self.title, self.description, self.profile, self.offer, self.short_description]
         )
@@ -443,9 +324,7 @@ class Vacancy(models.Model):
 
     @property
     def employment_types(self) -> list[str]:
-        """The employment types of its options, in the order of the list.
-        Requires `with_related()`.
-        """
+        """The employment types of its options, in order. Requires `with_related()`."""
         found = {choice.employment_type for choice in self.ordered_choices}
         return [each for each in EmploymentType.values if each in found]
 
@@ -454,20 +333,14 @@ class Vacancy(models.Model):
         return Pay(self.pay_min, self.pay_max, self.pay_currency, self.pay_period, self.pay_note)
 
     @property
-    def has_pay(self) -> bool:
-        return self.pay_min is not None or self.pay_max is not None or bool(self.pay_note)
-
-    @property
     def url(self) -> str:
         """The address of its page for people: on the website of its brand, else on the career site.
-        A path if that has the host of this service; "" if there is no page.
-        """
+        A path if that has the host of this service; "" if there is no page."""
         return self.url_in("")
 
     def url_in(self, language: str | None = None) -> str:
         """Return the address of its page in `language`, by default the active one;
-        "" stands for its own.
-        """
+        "" stands for its own."""
         if self.brand and self.brand.vacancy_url:
             return f"{self.brand.vacancy_url}{self.pk}"
         has_page = settings.CAREER_SITE and self.is_external
@@ -476,8 +349,7 @@ class Vacancy(models.Model):
 
     def path_in(self, language: str) -> str:
         """Return the path of its page on the career site in `language`. In its own, it has no
-        prefix: the one address that search engines get (docs/decisions.md #290).
-        """
+        prefix: the one address that search engines get (docs/decisions.md #290)."""
         is_own = not language or language == supported(self.shown_language)
         return self.site_path if is_own else f"/{language}{self.site_path}"
 
@@ -493,7 +365,7 @@ class Vacancy(models.Model):
     @property
     def site_base(self) -> str:
         """The base URL of the career site that has its page: of the host of its brand, else ""."""
-        return host_url(self.shown_brand.host) if self.shown_brand else ""
+        return host_url(self.brand.host) if self.brand else ""
 
     @property
     def shown_recruiters(self) -> list[Recruiter] | None:
@@ -504,14 +376,12 @@ class Vacancy(models.Model):
     @property
     def served_form(self) -> Form | None:
         """The form that applicants get, with the one that it extends. One query.
-        Requires `with_form()`.
-        """
+        Requires `with_form()`."""
         return Form.objects.select_related("extends").filter(pk__in=[self.served_form_id]).first()
 
     def accepts_applications(self, form: Form | None) -> bool:
         """Whether the service takes applications with `form`, the `served_form`, while it is
-        published.
-        """
+        published."""
         return (
             not self.apply_url and form is not None and accepts_applications(form.whole_structure)
         )

@@ -9,8 +9,9 @@ from django.db import transaction
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from vacancies.choices import State, VacancyStatus
 from vacancies.history.versions import PUBLICATION, Content, as_json
-from vacancies.models import Approval, Change, State, Vacancy, VacancyStatus
+from vacancies.models import Approval, Change, Vacancy
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_requests import (
     close,

@@ -6,7 +6,8 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from vacancies.models import State, Vacancy, VacancyStatus
+from vacancies.choices import State, VacancyStatus
+from vacancies.models import Vacancy
 
 _REFERENCE = ("reference", "brand")
 PAY = ("pay_min", "pay_max", "pay_currency", "pay_period")

@@ -10,9 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from vacancies.choices import State, VacancyStatus
 from vacancies.dates import end_of_day, last_day
 from vacancies.history.versions import PUBLICATION, read_content, values_of
-from vacancies.models import Change, Requisition, State, Vacancy, VacancyStatus, needs_approval
+from vacancies.models import Change, Requisition, Vacancy, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
 from vacancies.operations.save import Edit, save_content, save_values

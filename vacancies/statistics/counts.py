@@ -14,7 +14,8 @@ from django.db import transaction
 from django.db.models import Count, Max, Sum
 
 from jobsite.db.locks import lock_transaction
-from vacancies.models import State, StateCount, Vacancy
+from vacancies.choices import State
+from vacancies.models import StateCount, Vacancy
 from vacancies.quality.warnings import closing_soon, count_warnings
 from vacancies.querysets import VacancyQuerySet
 

@@ -50,7 +50,8 @@ from jobsite.languages import site_language, supported
 from jobsite.text.formats import format_date
 from jobsite.types import JsonObject, UserRequest
 from vacancies.access.brands import scope_to_brands
-from vacancies.models import Vacancy, VacancyStatus
+from vacancies.choices import VacancyStatus
+from vacancies.models import Vacancy
 
 ADD = "applications.add_application"
 FILES_MAX, BYTES_MAX = 5, 20 * 1024 * 1024  # nginx takes 25 MB
@@ -112,8 +113,7 @@ class AddingForm(ContactForm):
         ],
         help_text=_(
             "Usual: by email, by telephone and at a fair, the applicant applied. In other cases, "
-            "the "
-            "applicant did not."
+            "the applicant did not."
         ),
         widget=UnfoldAdminSelectWidget,
     )

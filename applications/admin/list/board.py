@@ -25,7 +25,7 @@ from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.form_renderer import escaped
-from jobsite.types import UserRequest
+from jobsite.types import JsonObject, UserRequest
 from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
@@ -55,11 +55,7 @@ class BoardPages(AdminPages):
         rows: ApplicationQuerySet = self.admin.get_queryset(request)
         if vacancy:
             rows = rows.filter(vacancy=vacancy)
-        pages = self.admin.admin_site._registry[Vacancy]
-        head = None
-        if vacancy and pages.has_view_permission(request):
-            row = pages.get_queryset(request).filter(pk=vacancy.pk).first()
-            head = pages.head_of(request, row) if row else None  # type: ignore[attr-defined]
+        head, fieldsets = self._head(request, vacancy)
         form = None if head else self._filter_form(request, own, vacancy)
         may_move = self.admin.has_change_permission(request)
         cards = Cards(request, names_vacancy=vacancy is None, may_move=may_move)
@@ -74,13 +70,26 @@ class BoardPages(AdminPages):
             "vacancy": vacancy,
             "form": form,
             "head": head,
-            "fieldsets": [name for name, _spec in pages.get_fieldsets(request, vacancy)]
-            if head
-            else [],
+            "fieldsets": fieldsets,
             "columns": found,
             "has_cards": any(column.count for column in found),
         }
         return TemplateResponse(request, "admin/applications/application/list/board.html", context)
+
+    def _head(
+        self, request: UserRequest, vacancy: Vacancy | None
+    ) -> tuple[JsonObject | None, list[str]]:
+        """Return the head of the pages of `vacancy`, and the parts of its form, if the user may
+        view it.
+        """
+        pages = self.admin.admin_site._registry[Vacancy]
+        if vacancy is None or not pages.has_view_permission(request):
+            return None, []
+        row = pages.get_queryset(request).filter(pk=vacancy.pk).first()
+        if row is None:
+            return None, []
+        names = [name for name, _spec in pages.get_fieldsets(request, vacancy)]
+        return pages.head_of(request, row), names
 
     def _filter_form(self, request: UserRequest, own: QuerySet, vacancy: Vacancy | None) -> Any:
         """Return the form that chooses one of the vacancies `own`."""

@@ -17,7 +17,8 @@ from applications.models import Application, Stage
 from applications.querysets import ApplicationQuerySet
 from jobsite.types import UserRequest
 from vacancies.admin.edit.requisition import CHANGE, log_fields
-from vacancies.models import Requisition, State, Vacancy
+from vacancies.choices import State
+from vacancies.models import Requisition, Vacancy
 
 MESSAGES = 5  # at a time
 

@@ -29,6 +29,7 @@ window.addEventListener("load", () => {
   };
 
   nameAll();
+  document.addEventListener("prose-editor:ready", nameAll);
   document.addEventListener("formset:added", () => setTimeout(nameAll)); // after Select2 has replaced it
   if (window.django && django.jQuery) {
     django.jQuery(() => setTimeout(nameAll)); // after Select2 has started

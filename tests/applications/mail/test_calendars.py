@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from icalendar import Calendar
 
-from applications.admin.interviews.pages import ends_at
+from applications.admin.interviews.meeting import ends_at
 from applications.mail.calendars import (
     CANCEL,
     REQUEST,

@@ -19,17 +19,8 @@ from django.utils import timezone
 
 from jobsite.serving.revision import snapshot
 from tests.benchmarks.search import data, measure
-from vacancies.choices import Keyword
-from vacancies.models import (
-    Audience,
-    Brand,
-    Filter,
-    FilterOption,
-    Recruiter,
-    Vacancy,
-    VacancyOption,
-    VacancyStatus,
-)
+from vacancies.choices import Audience, Keyword, VacancyStatus
+from vacancies.models import Brand, Filter, FilterOption, Recruiter, Vacancy, VacancyOption
 from vacancies.querysets import VacancyList
 from vacancies.search.index import SearchCache
 from vacancies.search.merge import merge

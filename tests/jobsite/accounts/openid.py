@@ -324,7 +324,6 @@ def test_id_token_is_checked(anna, identity_provider, caplog, claims, signing, e
 
 @pytest.mark.parametrize("nonce", [None, "", "None"])
 def test_sign_in_without_a_nonce_of_its_own_is_refused(client, anna, identity_provider, nonce):
-    """As one that began under an older release has none."""
     requested = parse_qs(urlsplit(client.get("/account/oidc/login")["Location"]).query)
     session = client.session
     for state, _, _ in session["socialaccount_states"].values():

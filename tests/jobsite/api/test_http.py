@@ -14,7 +14,7 @@ from tests.applications.makers import PASSWORD
 from tests.factories import make_vacancy
 from tests.jobsite.api.paths import PATHS
 from tests.wsgi import ask
-from vacancies.api.v1 import VacancyViewSet
+from vacancies.api.v1.vacancies import VacancyViewSet
 
 pytestmark = pytest.mark.django_db
 

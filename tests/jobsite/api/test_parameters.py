@@ -111,17 +111,14 @@ def test_invalid_list_or_repeated_parameter_is_rejected(client):
 
 NEAR_MISSES = {
     "page[size]": "page_size pageSize page-size per_page perPage limit LIMIT _limit $top size "
-    "page[limit] "
-    "Page[size] page[size][] page%5Bsize%5D",
+    "page[limit] Page[size] page[size][] page%5Bsize%5D",
     "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start "
-    "number next "
-    "page[]",
+    "number next page[]",
     SEARCH: "q query search Search keywords filter[q] filter[search][]",
     "sort": "sort_by sortBy order order_by ordering sort[] _sort dir",
     "fields": "field select $select Fields",
     REGIONS: "region regions filter.regions FILTER[REGIONS] filters[regions] filter_region "
-    "regionId regoins "
-    "city where[regions] zip",
+    "regionId regoins city where[regions] zip",
     "filter[types]": "type types filter[type] job_type vacancyTypes",
     "filter[contract_types]": "contract_type contractType contract",
     "filter[work_regimes]": "work_regime work-regimes",
@@ -137,9 +134,10 @@ NEAR_MISSES = {
     "filter[near]": "near filter[near][] lat lng longitude radius filter[distance]",
 }
 # Keys of an item, and names of other APIs, for which there is no parameter.
-NO_PARAMETERS = """is_hot hot isPermanent title titel location updated_at updated_since
-    createdAfter since date_from locale recruiter head_recruiter_id company id ids status
-    internal filters[x] page_x active valid_until lastModified seniority filter[pay] closes_at"""
+NO_PARAMETERS = """is_hot hot isPermanent title titel location
+    createdAfter date_from locale recruiter head_recruiter_id company id ids status
+    internal filters[x] page_x active valid_until seniority filter[pay] closes_at"""
+CHANGES = "updated_at updated_since since lastModified filter[modified]"
 RESEMBLE_NOTHING = (
     "session source campaign version random timestamp offerwall api_key foo x contest token"
 )
@@ -163,6 +161,12 @@ def test_name_of_another_api_is_rejected_with_the_right_name(client):
         assert (answer.status_code, answer.json()["detail"]) == (
             400,
             f"{wrong} is not a parameter here.",
+        )
+    for wrong in CHANGES.split():
+        answer = client.get("/v1/vacancies", {wrong: "5"})
+        assert (answer.status_code, answer.json()["detail"]) == (
+            400,
+            f"{wrong} is not a parameter here. /v1/vacancies/changes has what changed.",
         )
     for name in RESEMBLE_NOTHING.split():
         assert client.get("/v1/vacancies", {name: "5"}).status_code == 200, name

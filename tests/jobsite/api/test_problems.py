@@ -14,7 +14,7 @@ ERRORS = [OperationalError("at 10.0.0.1"), InterfaceError("the connection to 10.
 
 @pytest.mark.parametrize("error", ERRORS)
 def test_api_returns_503_with_retry_after(db, monkeypatch, error):
-    monkeypatch.setattr("vacancies.api.v1.VacancyViewSet.list", Mock(side_effect=error))
+    monkeypatch.setattr("vacancies.api.v1.vacancies.VacancyViewSet.list", Mock(side_effect=error))
 
     answer = Client().get("/v1/vacancies")
 

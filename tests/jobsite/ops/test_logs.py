@@ -26,7 +26,7 @@ from jobsite.ops.logs import JsonFormatter, Requests, TextFormatter
 from tests.factories import make_vacancy
 from tests.wsgi import ask
 from vacancies.access import previews
-from vacancies.api import v1
+from vacancies.api.v1.filters import FilterViewSet
 
 ID = "front-end.1_2-3"
 FORMATTERS = {"json": JsonFormatter, "text": TextFormatter}
@@ -352,7 +352,7 @@ def test_logs_contain_no_personal_data_and_no_secrets(
         f"duplicate key\nDETAIL:  Key (username)=({NAME}) already exists. {MAIL}"
     )
     with monkeypatch.context() as patch:
-        patch.setattr(v1.FilterViewSet, "list", Mock(side_effect=crash))
+        patch.setattr(FilterViewSet, "list", Mock(side_effect=crash))
         assert client.get("/v1/filters", {"filter[search]": SOUGHT}).status_code == 500
     client.logout()
 

@@ -30,8 +30,8 @@ from tests import servers
 from tests.factories import make_vacancy
 from tests.vacancies.api.site import ON_POSTGRESQL
 from tests.wsgi import ask
+from vacancies.choices import VacancyStatus
 from vacancies.metrics import collect
-from vacancies.models import VacancyStatus
 
 ALERTS = Path("deploy/alerts.yaml")
 LONG = 300  # seconds, for processes that start on a busy machine

@@ -1,6 +1,4 @@
-"""Tables become lists, and no text is lost.
-`tests/browser/test_paste.py` compares the editor with this.
-"""
+"""Tables become lists, and no text is lost. `tests/browser/test_paste.py` pastes the same tables."""
 
 import pytest
 from hypothesis import given

@@ -16,11 +16,12 @@ from tests.factories import make_brand, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, listed, opened, page, picture, run, saved, staff
 from vacancies import dates
+from vacancies.choices import State
 from vacancies.exchange.importer import NEEDS_APPROVAL, VacancyImporter
 from vacancies.exchange.sources import SourceRow
 from vacancies.history.versions import record
 from vacancies.media.orphans import orphans
-from vacancies.models import Approval, Brand, Change, State, Vacancy, Version
+from vacancies.models import Approval, Brand, Change, Vacancy, Version
 from vacancies.operations import approval_decisions, options
 from vacancies.operations.approval_requests import RequestConflictError
 from vacancies.operations.save import Edit, save_content

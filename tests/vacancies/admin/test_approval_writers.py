@@ -24,18 +24,9 @@ from tests.vacancies.admin.forms import ADD, LIST, NO_ROWS, opened, page, run, s
 from tests.vacancies.admin.test_approval import DRAFT, make, outcomes, reread
 from tests.vacancies.admin.test_list_editing import row, save
 from vacancies.admin.publication.selection import VacancySelection
+from vacancies.choices import State, VacancyStatus
 from vacancies.history.versions import read_content, record
-from vacancies.models import (
-    Approval,
-    Autosave,
-    Brand,
-    Change,
-    State,
-    Vacancy,
-    VacancyStatus,
-    VacancyTemplate,
-    Version,
-)
+from vacancies.models import Approval, Autosave, Brand, Change, Vacancy, VacancyTemplate, Version
 from vacancies.models.approval import PUBLIC
 from vacancies.operations import approval_decisions, publication
 from vacancies.operations.approval_requests import SUBMITTED, request_approval

@@ -17,7 +17,8 @@ from tests.factories import make_brand, make_option, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, page, texts
 from vacancies.admin.publication.selection import VacancySelection
-from vacancies.models import State, Vacancy, Version
+from vacancies.choices import State
+from vacancies.models import Vacancy, Version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 DAY = timedelta(days=1)

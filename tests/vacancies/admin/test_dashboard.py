@@ -11,8 +11,9 @@ from django.utils import timezone
 from tests.conftest import NOW
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.admin.forms import listed, staff
+from vacancies.choices import State
 from vacancies.history.versions import record
-from vacancies.models import Change, State, Vacancy
+from vacancies.models import Change, Vacancy
 from vacancies.statistics import counts
 from vacancies.statistics.recording import record_days
 

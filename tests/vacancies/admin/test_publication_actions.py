@@ -14,8 +14,9 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, ask, opened, page, run, saved
 from vacancies.admin.publication import actions as publication_actions
 from vacancies.admin.publication import bulk as bulk_publication
+from vacancies.choices import State
 from vacancies.history.versions import record
-from vacancies.models import Autosave, Change, State, Vacancy, Version
+from vacancies.models import Autosave, Change, Vacancy, Version
 from vacancies.operations import publication
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -74,8 +75,8 @@ def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
     } <= {str(text) for text in response.context["warnings"]}
     assert 'type="submit"><span' not in response.content.decode()
     assert messages_of(anna.post(f"{LIST}{vacancy.pk}/publish/")) == [
-        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
-        "A vacancy needs a description to be published."
+        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. A vacancy needs "
+        "a description to be published."
     ]
     assert Vacancy.objects.get().state == State.DRAFT
 

@@ -25,8 +25,9 @@ from tests.vacancies.admin.forms import (
     staff,
 )
 from vacancies.admin.base import TABLE_NOTE
+from vacancies.choices import State
 from vacancies.history.versions import record
-from vacancies.models import Attachment, Change, State, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import Attachment, Change, Vacancy, VacancyOption, VacancyRecruiter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
@@ -198,8 +199,7 @@ def test_image_of_a_vacancy_can_be_cropped(anna: Client, vacancy: Vacancy) -> No
     small = "“a.png” has 299 × 600 pixels: its shorter side needs at least 300."
     narrow = (
         "“a.png” has 1201 × 400 pixels: its longer side may have at most three times as many as "
-        "its "
-        "shorter side."
+        "its shorter side."
     )
     form = opened(anna, page(vacancy))
     for size, refusal in (((299, 600), small), ((1201, 400), narrow)):

@@ -14,7 +14,8 @@ from jobsite.office.vacancy import VacancyAdmin
 from tests.applications.makers import make_application
 from tests.factories import make_brand, make_vacancy
 from tests.vacancies.admin.forms import LIST, LONG_AGO, listed
-from vacancies.models import State, Vacancy
+from vacancies.choices import State
+from vacancies.models import Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 

@@ -17,16 +17,18 @@ from django.test import RequestFactory
 from rest_framework.renderers import JSONRenderer
 
 from tests.vacancies.api.search_oracle import search
-from vacancies.api import v0_1, v1
+from vacancies.api import v0_1
+from vacancies.api.v1.serializers import VacancySerializer
+from vacancies.api.v1.vacancies import VacancyViewSet
 from vacancies.models import Place, Vacancy, VacancyOption
 
 PUBLIC, INTERNAL = ("public", "both"), ("internal", "both")
 # path: serializer, audiences, hot vacancies only
 LISTS: dict[str, tuple[Any, tuple[str, str], bool]] = {
-    "/v1/vacancies": (v1.VacancySerializer, PUBLIC, False),
-    "/v1/vacancies/hot": (v1.VacancySerializer, PUBLIC, True),
-    "/v1/vacancies/internal": (v1.VacancySerializer, INTERNAL, False),
-    "/v1/vacancies/hot/internal": (v1.VacancySerializer, INTERNAL, True),
+    "/v1/vacancies": (VacancySerializer, PUBLIC, False),
+    "/v1/vacancies/hot": (VacancySerializer, PUBLIC, True),
+    "/v1/vacancies/internal": (VacancySerializer, INTERNAL, False),
+    "/v1/vacancies/hot/internal": (VacancySerializer, INTERNAL, True),
     "/v0.1/vacancies": (v0_1.VacancySerializer, PUBLIC, False),
     "/v0.1/vacancies/internal": (v0_1.VacancySerializer, INTERNAL, False),
 }
@@ -78,7 +80,7 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
         pk = int(single[1])
         if not any(is_public(v, at) for v in Vacancy.objects.filter(pk=pk)):
             return 404, b""
-        [item] = _serialized(v1.VacancySerializer, [pk], request)
+        [item] = _serialized(VacancySerializer, [pk], request)
         return 200, _json({"data": item})
     query = _parsed(text)
     serializer = LISTS[path][0]
@@ -90,7 +92,7 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
     if "fields" in query:
         names = [name for name in serializer.Meta.fields if name in query["fields"].split(",")]
         items = [{name: item[name] for name in names if name in item} for item in items]
-    kept = {name: query[name] for name in v1.VacancyViewSet.query_names if name in query}
+    kept = {name: query[name] for name in VacancyViewSet.query_names if name in query}
     others = "".join(
         f"{quote(name, safe='')}={quote(value, safe='')}&" for name, value in kept.items()
     )
@@ -154,13 +156,9 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
             found = [v for v in found if v.pk in near]
         elif name == "filter[brand]":
             slugs = dict(Vacancy.objects.values_list("pk", "brand__slug"))
-            found = [
-                v for v in found if settings.MULTI_BRANDING and slugs[v.pk] in value.split(",")
-            ]
+            found = [v for v in found if slugs[v.pk] in value.split(",")]
         elif (fact := name[7:-1]) in FACTS:
-            items = _serialized(
-                v1.VacancySerializer, [v.pk for v in found], RequestFactory().get("/")
-            )
+            items = _serialized(VacancySerializer, [v.pk for v in found], RequestFactory().get("/"))
             chosen_pks = {item["id"] for item in items if FACTS[fact](item) & {*value.split(",")}}
             found = [v for v in found if v.pk in chosen_pks]
         elif name.startswith("filter["):

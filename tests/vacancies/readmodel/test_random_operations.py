@@ -24,8 +24,8 @@ from tests.factories import make_option, make_vacancy
 from tests.vacancies.api.site import LISTS, ON_POSTGRESQL, Site
 from tests.vacancies.readmodel.helpers import use_small_buckets, write_rows
 from vacancies.api.lists import ListViewSet
+from vacancies.choices import Audience
 from vacancies.models import (
-    Audience,
     Brand,
     BucketCount,
     FilterOption,

@@ -11,8 +11,9 @@ from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
 from vacancies.admin.edit.template import ADD as ADD_TEMPLATE
 from vacancies.admin.publication.pages import PublicationPages
+from vacancies.choices import State
 from vacancies.dates import closing_date_of
-from vacancies.models import State, Vacancy
+from vacancies.models import Vacancy
 
 
 def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:

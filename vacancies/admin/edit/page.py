@@ -39,9 +39,10 @@ from vacancies.admin.edit.prefill import start_of_request
 from vacancies.admin.edit.requisition import box
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
+from vacancies.choices import State
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content
-from vacancies.models import State, Vacancy
+from vacancies.models import Vacancy
 from vacancies.operations.approval_requests import SUBMITTED, RequestConflictError
 from vacancies.operations.save import Edit, Saved, save_content
 from vacancies.quality.warnings import content_warnings, with_warnings
@@ -191,7 +192,6 @@ class EditPage:
         admin, request, vacancy = self.admin, self.request, saved.vacancy
         is_new = self.vacancy is None
         texts = (forms.form.data.get(name, "") for name in html_fields(Vacancy))
-        # From a browser without scripts, which convert tables.
         if any(map(HAS_TABLE.search, texts)):
             self._note(TABLE_NOTE, messages.WARNING)
         for text in warnings_about(vacancy):

@@ -25,9 +25,9 @@ from unfold.widgets import (
 from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
 from vacancies.admin.edit.option_field import CountriesField, options_field
-from vacancies.choices import Keyword, PlaceKind
+from vacancies.choices import Keyword, PlaceKind, VacancyStatus
 from vacancies.dates import end_of_day, is_exact, last_day
-from vacancies.models import Filter, FilterOption, Vacancy, VacancyStatus
+from vacancies.models import Filter, FilterOption, Vacancy
 from vacancies.operations.blockers import PAY, save_blockers
 from vacancies.validators import validate_currency
 
@@ -104,9 +104,8 @@ class VacancyForm(forms.ModelForm):
             "Public from this time. If empty, publishing sets the current time."
         )
         self.fields["last_day"].help_text = _(
-            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there "
-            "is no closing "
-            "date."
+            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there is "
+            "no closing date."
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):

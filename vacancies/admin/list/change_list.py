@@ -19,7 +19,8 @@ from jobsite.admin.base import as_id
 from jobsite.admin.id_list import SORTED, Cell, IdChangeList
 from jobsite.types import Context, UserRequest
 from vacancies.admin.list.filters import BrandFilter, StateFilter
-from vacancies.models import State, Vacancy, VacancyCount, VacancyStatus
+from vacancies.choices import State, VacancyStatus
+from vacancies.models import Vacancy, VacancyCount
 from vacancies.querysets import CodePointOrder, VacancyQuerySet, own_brand
 from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import by_block

@@ -10,7 +10,8 @@ from unfold.contrib.filters.admin import DropdownFilter
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access.brands import brands_of
-from vacancies.models import Audience, State, VacancyStatus, waiting_for_approval
+from vacancies.choices import Audience, State, VacancyStatus
+from vacancies.models import waiting_for_approval
 from vacancies.quality.warnings import CONTENT_WARNINGS, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 

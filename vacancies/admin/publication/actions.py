@@ -16,7 +16,8 @@ from jobsite.admin.datetime_fields import ZonedDateTimeField
 from jobsite.types import StrOrPromise
 from vacancies.admin.publication import overwrite_notes
 from vacancies.admin.publication.extension import ExtendForm
-from vacancies.models import State, Vacancy, Version
+from vacancies.choices import State
+from vacancies.models import Vacancy, Version
 from vacancies.operations import publication, undo
 from vacancies.operations.approval_decisions import submit_for_approval
 from vacancies.operations.publication import BulkResult
@@ -241,8 +242,8 @@ ACTIONS = (
         gettext_lazy("Delete…"),
         gettext_lazy(
             "A published vacancy disappears from all sites immediately. A deleted vacancy can be "
-            "restored, "
-            "with its attachments and its history: open “Deleted vacancies” below the list."
+            "restored, with its attachments and its history: open “Deleted vacancies” below the "
+            "list."
         ),
         ngettext_lazy(
             "%(count)d vacancy was deleted.", "%(count)d vacancies were deleted.", "count"

@@ -6,8 +6,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.text.formats import format_date, format_datetime
+from vacancies.choices import State
 from vacancies.dates import closing_date_of
-from vacancies.models import State, Vacancy
+from vacancies.models import Vacancy
 from vacancies.operations.publication import extended_day
 
 

@@ -7,9 +7,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from vacancies.access.brands import readable_by
+from vacancies.choices import VacancyStatus
 from vacancies.history.diff import differences, field_values
 from vacancies.history.versions import PUBLICATION, read_content, replay
-from vacancies.models import Change, Vacancy, VacancyStatus, Version
+from vacancies.models import Change, Vacancy, Version
 
 
 def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:

@@ -2,7 +2,7 @@ from time import sleep
 from typing import Any
 
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies.api.rendered_items import stored_version
+from vacancies.api.rendered_items import note_format, stored_version
 from vacancies.api.versions import LIST_VIEWS
 from vacancies.readmodel.maintenance import balance, delete_unused_items, mark_expired
 from vacancies.readmodel.totals import is_maintained
@@ -15,10 +15,9 @@ TRIES = 100  # when other transactions change the lists
 class Command(BaseCommand):
     help = (
         "Merge what changed into the index of the search. On PostgreSQL, also mark expired "
-        "vacancies in the "
-        "read model of the public lists, divide large buckets of its counts, and delete unused "
-        "items. Run it "
-        "every hour. Without it, the lists stay correct and become slower."
+        "vacancies in the read model of the public lists, divide large buckets of its counts, and "
+        "delete unused items. Run it every hour. Without it, the lists stay correct and become "
+        "slower."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -31,4 +30,5 @@ class Command(BaseCommand):
             delete_unused_items([stored_version(view.item_version) for view in LIST_VIEWS])
             compact()
         merge()
+        note_format()
         self.finish(f"Marked {marked} vacancies.", marked=marked)

@@ -6,7 +6,7 @@ from rest_framework.serializers import BaseSerializer
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.serving.revision import snapshot
-from vacancies.api.rendered_items import render, store, stored_version
+from vacancies.api.rendered_items import note_format, render, store, stored_version
 from vacancies.api.versions import LIST_VIEWS
 from vacancies.models import ListedVacancy, RenderedItem
 from vacancies.readmodel.maintenance import rebuild
@@ -19,8 +19,8 @@ BATCH = 500
 class Command(BaseCommand):
     help = (
         "Render the API items of published vacancies that are not rendered yet. Otherwise their "
-        "first reader "
-        "renders them. Run it after an import or an upgrade. SQLite has no rendered items."
+        "first reader renders them. Run it after an import or an upgrade. SQLite has no rendered "
+        "items."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,8 +28,7 @@ class Command(BaseCommand):
             "--rebuild",
             action="store_true",
             help="rebuild the list read model, its counts and the index of the search first, as "
-            "needed after "
-            "loaddata",
+            "needed after loaddata",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,6 +46,7 @@ class Command(BaseCommand):
                     last = pks[-1]
                     made += self.render(view.serializer_class, version, pks)
                     bar.update(len(pks))
+        note_format()
         self.finish(f"Rendered {made} items.", made=made)
 
     def batch(self, *, after: int) -> list[int]:

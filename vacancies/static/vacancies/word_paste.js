@@ -1,7 +1,6 @@
 // Converts HTML that is pasted into the rich text editor. The editor itself keeps bold, italic, links and lists,
 // and drops styles and classes. This script handles the rest: Word writes list items as paragraphs with a bullet,
-// headings start at the second level here, and programs use empty paragraphs for spacing. word_tables.js converts
-// tables.
+// headings start at the second level here, and programs use empty paragraphs for spacing.
 (() => {
   const ITEM = /mso-list:\s*(l\d+)\s+level(\d)\s+(lfo\d+)/; // list, level, numbering
   const NUMBER = /^\(?([\divxlcdm]+|[a-z])(\.[\da-z]+)*[.)]/i; // "1.", "iv)", "(a)"; the bullet "o" has no dot
@@ -54,8 +53,8 @@
     }
   }
 
-  /** Return `html` for the editor. `onTable` is called if a table became a list. */
-  function tidied(html, onTable) {
+  /** Return `html` for the editor. */
+  function tidied(html) {
     if (html.includes("data-pm-slice")) return html; // copied in this editor
     const doc = new DOMParser().parseFromString(html, "text/html"); // runs no scripts, loads nothing
     const each = (selector, change) => doc.querySelectorAll(selector).forEach(change);
@@ -63,7 +62,6 @@
     makeLists(doc);
     each("h1, p.MsoTitle", (title) => title.replaceWith(moved(title, "h2")));
     each("h6, p[class^=MsoHeading]", (title) => title.replaceWith(moved(title, "h5")));
-    if (window.tablesToLists(doc)) onTable();
     // Browsers copy computed styles: headings need no bold, links no underline.
     each("h2, h3, h4, h5", (title) => title.removeAttribute("style"));
     each("a, a [style]", (part) => (part.style.textDecoration = ""));
@@ -73,14 +71,7 @@
     return doc.body.innerHTML;
   }
 
-  document.addEventListener("prose-editor:ready", ({ detail: { editor, textarea } }) => {
-    const note = Object.assign(document.createElement("p"), { className: "panel-note table-note", hidden: true });
-    note.setAttribute("role", "status");
-    (textarea.closest(".prose-editor") ?? textarea).after(note);
-    const warn = () => {
-      note.hidden = false;
-      note.textContent = textarea.dataset.tableNote;
-    };
-    editor.view.setProps({ transformPastedHTML: (html) => tidied(html, warn) });
+  document.addEventListener("prose-editor:ready", ({ detail: { editor } }) => {
+    editor.view.setProps({ transformPastedHTML: tidied });
   });
 })();

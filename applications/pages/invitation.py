@@ -41,25 +41,30 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 def _answer(request: HttpRequest, found: Invitation) -> HttpResponse:
     known = accounts_with(found.email)
-    is_posted = request.method == "POST"
-    at = timezone.now()
-    if known and not any(user.is_active for user in known):
+    if not known:
+        return _create(request, found)
+    if not any(user.is_active for user in known):
         return _page(request, found, step="deactivated", status=403)
     account = next((user for user in known if user.is_active and user == request.user), None)
-    if known and account is None:
+    if account is None:
         return _page(request, found, step="sign in")
-    if known:
-        if not is_posted:
-            return _page(request, found, step="accept")
-        accept(invitation=found, user=account, at=at)
-        return redirect("admin:index")
+    if request.method != "POST":
+        return _page(request, found, step="accept")
+    accept(invitation=found, user=account, at=timezone.now())
+    return redirect("admin:index")
+
+
+def _create(request: HttpRequest, found: Invitation) -> HttpResponse:
+    """Let the owner of the mailbox, who has no account yet, choose how they sign in."""
+    is_posted = request.method == "POST"
     if is_posted and "provider" in request.POST and settings.OIDC_ISSUER:
-        accept(invitation=found, at=at)
+        accept(invitation=found, at=timezone.now())
         return redirect(f"{reverse('account-login')}?next={reverse('admin:index')}")
     form = SetPasswordForm(new_colleague(found), request.POST if is_posted else None)
     if not form.is_valid():
         return _page(request, found, step="create", form=form)
-    user = accept(invitation=found, password=form.cleaned_data["new_password1"], at=at)
+    password = form.cleaned_data["new_password1"]
+    user = accept(invitation=found, password=password, at=timezone.now())
     return accounts.enter(request, user, reverse("admin:index"))
 
 

@@ -1,0 +1,1 @@
+"""The pages of applicants and of accounts, below account/."""
