@@ -346,15 +346,11 @@ def search() -> list[Page]:
 def daily() -> list[Page]:
     """Twelve pages, one of each kind."""
     by_name = {name: (path, data) for name, path, data in (*workflow(), *inbox(), *search())}
-    brand = Brand.objects.filter(members__username="recruiter").order_by("pk")[0]
-    recruiter = User.objects.get(username="recruiter")
     names = ("start page", "vacancies", "new vacancy", "history", "applications", "application")
     return [
         ("form of a vacancy", workflow()[8][1], None),
         *((name, *by_name[name]) for name in (*names, "board", "search nurse")),
         ("reports", f"{LIST}reports/", None),
-        ("brand", reverse("admin:vacancies_brand_change", args=[brand.pk]), None),
-        ("user", reverse("admin:auth_user_change", args=[recruiter.pk]), None),
         *((name, *by_name[name]) for name in BULK),
     ]
 

@@ -22,8 +22,9 @@ from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChang
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
+from vacancies.choices import Audience
 from vacancies.dates import closing_date_of
-from vacancies.models import Audience, Vacancy
+from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
 from vacancies.search.rows import matching
 
