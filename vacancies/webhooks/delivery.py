@@ -36,7 +36,8 @@ class WebhookDelivery:
         # Nothing changed for these since the revision `_number`, and until `_until` nothing starts
         # or ends.
         self._settled: set[int] = set()
-        self._number, self._until = -1, None  # type: int, datetime | None
+        self._number = -1
+        self._until: datetime | None = None
 
     def next_due(self, at: datetime) -> tuple[int, datetime] | None:
         """Return the id of a webhook with a request to send or something to look for, and `at`."""
@@ -48,7 +49,7 @@ class WebhookDelivery:
             self._number, self._until = number, Vacancy.objects.next_change(after=at)
         waits = Q(pending_id="") | Q(kind=Webhook.Kind.BUILD, tries=0)
         rows = Webhook.objects.active().filter(
-            Q(next_at__lte=at) & ~Q(pending_id="") | waits & ~Q(pk__in=self._settled)
+            Q(next_at__lte=at) | waits & ~Q(pk__in=self._settled)
         )
         pks = sorted(rows.order_by().values_list("pk", flat=True))
         pk = next((pk for pk in pks if pk > self._last), next(iter(pks), None))

@@ -67,13 +67,12 @@ def look(webhook: Webhook, *, at: datetime) -> bool:
                 page = read(page.cursor, scope, IDS_MAX, now=at, number=number)
         except (CursorError, CursorExpiredError):  # the receiver has to read the list anew
             page, cursor = FeedPage([], _now(number, at), True), ""
-    is_build = webhook.kind == Webhook.Kind.BUILD
     values: dict[str, object] = {"pending_cursor": encode(page.cursor, scope)}
     if not page.changes and cursor:
         # The cursor has moved if much was skipped, so that it is not read again.
         name = "pending_cursor" if webhook.pending_id else "cursor"
         values = {name: values["pending_cursor"]}
-    elif is_build:
+    elif webhook.kind == Webhook.Kind.BUILD:
         values = {"pending_cursor": encode(_now(number, at), scope), "next_at": _due(webhook, at)}
     else:
         ids = [*dict.fromkeys(change.id for change in page.changes)]
