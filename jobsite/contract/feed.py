@@ -9,11 +9,10 @@ PAGE = 100
 
 def check_feed(service: CheckedService, listing: PagedList) -> None:
     """Read the feed of a list twice. Check that a copy equals the list, and requests that are
-    refused.
+    refused. Older services have no feed.
     """
     path = f"{listing.path}/changes"
     if path not in service.document.paths or listing.is_closed:
-        service.report.skipped.append(f"{path}: not in this service, or closed.")
         return
     for query in ({"since": "nope"}, {"page[number]": "1"}, {"filter[brand]": "no-such-brand"}):
         service.get(path, query, 400, f"?{query_string(query)}")
