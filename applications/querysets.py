@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
@@ -255,16 +254,6 @@ class HistoryQuerySet(models.QuerySet):
         """Steps that the applicant may see (docs/decisions.md #51)."""
         return self.filter(is_visible=True, is_cancelled=False)
 
-    def tasks(self) -> Self:
-        return self.filter(uid="")
-
-    def interviews(self, *, since: datetime | None = None, until: datetime | None = None) -> Self:
-        """The interviews that take place, of those that have not ended at `since` and begin before
-        `until`."""
-        rows = self.filter(is_cancelled=False).exclude(uid="")
-        rows = rows.filter(ends_at__gt=since) if since else rows
-        return rows.filter(planned_at__lt=until) if until else rows
-
     def with_answer(self) -> Self:
         """Annotate what is stored of the invitation of the applicant:
         `address`, `reply`, `replied_at`.
@@ -273,20 +262,28 @@ class HistoryQuerySet(models.QuerySet):
         columns = {name: F(f"invited__{name}") for name in ("address", "reply", "replied_at")}
         return self.annotate(invited=own).annotate(**columns)
 
-    def with_colleague(self, user: User) -> Self:
-        """Those that the colleague `user` takes part in."""
-        return self.filter(participants__user=user)
-
-    def ended(self, *, at: datetime) -> Self:
-        """Interviews that ended at `at`, at most a week ago."""
-        return self.interviews().filter(ends_at__lte=at, ends_at__gt=at - timedelta(days=7))
-
     def today(self) -> Self:
         first = timezone.localdate()
         return self.filter(planned_at__gte=start_of_day(first), planned_at__lt=end_of_day(first))
 
     def in_order(self) -> Self:
         return self.order_by("planned_at", "created_at", "pk")
+
+
+class InterviewQuerySet(HistoryQuerySet):
+    def taking_place(self, *, since: datetime | None = None, until: datetime | None = None) -> Self:
+        """Those that are not cancelled, have not ended at `since` and begin before `until`."""
+        rows = self.filter(is_cancelled=False)
+        rows = rows.filter(ends_at__gt=since) if since else rows
+        return rows.filter(planned_at__lt=until) if until else rows
+
+    def with_colleague(self, user: User) -> Self:
+        """Those that the colleague `user` takes part in."""
+        return self.filter(participants__user=user)
+
+    def ended(self, *, at: datetime) -> Self:
+        """Those that ended at `at`, at most a week ago."""
+        return self.taking_place().filter(ends_at__lte=at, ends_at__gt=at - timedelta(days=7))
 
 
 def readers_of(vacancy: "Vacancy") -> models.QuerySet[User]:
@@ -303,8 +300,6 @@ def readers_of(vacancy: "Vacancy") -> models.QuerySet[User]:
         return users.with_perm(name, backend=backend).filter(pk__in=staff)
 
     readers = with_permission("applications.view_application")
-    if vacancy.brand_id is None and not settings.MULTI_BRANDING:
-        return readers
     for_every_brand = models.Q(pk__in=with_permission(EVERY_BRAND).order_by().values("pk"))
     if vacancy.brand_id is None:
         return readers.filter(for_every_brand)

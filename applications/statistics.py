@@ -61,16 +61,6 @@ def _rows(first: date, last: date) -> Iterator[DailyApplications]:
         ]
     for (day, brand, source), number in found.items():
         yield DailyApplications(day=day, brand_id=brand, source=source, received=number)
-    with_options = rows.filter(vacancy__choices__isnull=False)
-    names = ("day", "vacancy__brand_id", "vacancy__choices__option_id")
-    for row in with_options.values(*names).annotate(number=Count("pk")):
-        yield DailyApplications(
-            day=row["day"],
-            brand_id=row["vacancy__brand_id"],
-            option_id=row["vacancy__choices__option_id"],
-            source="",
-            received=row["number"],
-        )
     day = first
     while day <= last:  # the day is recorded, also without applications
         yield DailyApplications(day=day, source="", received=0)

@@ -161,8 +161,8 @@ class ParsedForm:
             return item
         if item.get("name") != field.get("name"):
             self._faults[f"{path}.name"] = (
-                f"Must be the name of its field, {format_value(field.get('name'))}; "
-                f"received {format_value(item.get('name'))}."
+                f"Must be the name of its field, {format_value(field.get('name'))}; received "
+                f"{format_value(item.get('name'))}."
             )
         option = self._with_line(item, "label", path)
         return {key: value for key, value in option.items() if key != "name"}
@@ -176,7 +176,7 @@ class ParsedForm:
             self.changes.append((f"{path}.{key}", Alteration("html_entities", note)))
         return item | {key: plain} if key in item else dict(item)
 
-    def _range(self, options: list[object], path: str) -> None:
+    def _range(self, options: list, path: str) -> None:
         values = [option.get("value") if isinstance(option, dict) else option for option in options]
         if values != list(LEVELS):
             self._faults[f"{path}.options"] = (
@@ -186,12 +186,13 @@ class ParsedForm:
         labels: list[str] = []
         for number, option in enumerate(options):
             is_level = isinstance(option, dict) and option.keys() == {"value", "label"}
-            if not is_level or not isinstance(option["label"], str):
+            label = option["label"] if is_level else None
+            if not isinstance(label, str):
                 self._faults[f"{path}.options.{number}"] = (
                     f"Must have name, value and label; received {format_value(option)}."
                 )
                 return
-            labels.append(option["label"])
+            labels.append(label)
         self._levels.add(tuple(labels))
 
     def _language(self) -> str | None:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from forms_structure import structure
+from jobsite.types import JsonObject
 
 
 class StructureField(models.JSONField):
@@ -14,7 +15,7 @@ class StructureField(models.JSONField):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        defaults: dict[str, Any] = {"default": list, "blank": True}
+        defaults: JsonObject = {"default": list, "blank": True}
         super().__init__(**defaults | kwargs)
 
     def clean(self, value: object, model_instance: models.Model | None) -> structure.Structure:

@@ -4,7 +4,7 @@ The settings import this module: nothing here may read them.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -46,27 +46,28 @@ def unsafe_settings(
     host = urlsplit(public_base_url).hostname if public_base_url else "localhost"
     is_public = not {host, bind.rpartition(":")[0], *allowed_hosts} <= LOOPBACK
     if not secret_key:
-        if debug and not allowed_hosts and not public_base_url and not is_public:
-            return []
-        return [f"SECRET_KEY must be set unless the site only serves this machine; {NEW_KEY}"]
+        is_here = debug and not allowed_hosts and not public_base_url and not is_public
+        text = f"SECRET_KEY must be set unless the site only serves this machine; {NEW_KEY}"
+        return [] if is_here else [text]
     if debug and not is_public:
         return []
-    reasons = []
+    return [*_unsafe_in_public(secret_key, debug=debug, allowed_hosts=allowed_hosts)]
+
+
+def _unsafe_in_public(
+    secret_key: str, *, debug: bool, allowed_hosts: Collection[str]
+) -> Iterator[str]:
     if debug:
-        reasons.append(
-            "DEBUG is on: error pages would show source and settings to everyone. Unset it."
-        )
+        yield "DEBUG is on: error pages would show source and settings to everyone. Unset it."
     if secret_key.startswith("django-insecure-") or not is_random(secret_key):
-        reasons.append(
-            f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
-        )
+        yield f"SECRET_KEY can be guessed: it must be 50 or more random characters; {NEW_KEY}"
     if not allowed_hosts:
-        reasons.append("ALLOWED_HOSTS is empty: list the host names of the site.")
+        yield "ALLOWED_HOSTS is empty: list the host names of the site."
     if any("*" in name for name in allowed_hosts):
-        reasons.append(
-            "ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain."
-        )
-    return reasons
+        yield "ALLOWED_HOSTS has a *: list the hosts, or .example.com for all hosts of a domain."
+
+
+Options = dict[str, Any]  # of a database, a cache or a mail server
 
 
 class Environment(environ.Env):
@@ -146,8 +147,8 @@ class Environment(environ.Env):
         for domain in domains:
             if not re.fullmatch(r"[\w-]{1,50}(\.[\w-]{1,50})+", domain):
                 raise ImproperlyConfigured(
-                    f"{var} contains {domain!r}, not a domain such as example.com. "
-                    "Separate domains by commas."
+                    f"{var} contains {domain!r}, not a domain such as example.com. Separate "
+                    "domains by commas."
                 )
         return [punycode(domain) for domain in domains]
 
@@ -161,12 +162,12 @@ class Environment(environ.Env):
             ) from None
         return value
 
-    def database(self, var: str, default: str = "") -> dict[str, Any]:
+    def database(self, var: str, default: str = "") -> Options:
         schemes = ("postgres", "postgresql", "pgsql", "psql", "sqlite")
         example = "postgres://user:password@host/name"
         return self._parsed(var, default, schemes, example, self.db_url_config)
 
-    def cache_server(self, var: str, default: str) -> dict[str, Any]:
+    def cache_server(self, var: str, default: str) -> Options:
         # Others unpickle values: whoever can write to them can execute code.
         schemes = (
             "redis",
@@ -178,7 +179,7 @@ class Environment(environ.Env):
             "dummycache",
         )
 
-        def parse(url: str) -> dict[str, Any]:  # valkey speaks the protocol of redis
+        def parse(url: str) -> Options:  # valkey speaks the protocol of redis
             for each in url.split(","):
                 _ = urlsplit(each).port  # ValueError now, not when the cache is used
             return self.cache_url_config(
@@ -187,18 +188,23 @@ class Environment(environ.Env):
 
         return self._parsed(var, default, schemes, "redis://127.0.0.1:6379/0", parse)
 
-    def mail_server(self, var: str, default: str) -> dict[str, Any]:
+    def mail_server(self, var: str, default: str) -> Options:
         example = "smtp+tls://user:password@host:587"
 
-        def parse(url: str) -> dict[str, Any]:
+        def parse(url: str) -> Options:
             """Return the settings. The path of a folder begins with the third slash, as in file:///folder."""
             return self.email_url_config(re.sub("^filemail:///(?=[^/])", "filemail:////", url))
 
         return self._parsed(var, default, self.EMAIL_SCHEMES, example, parse)
 
     def _parsed(
-        self, var: str, default: str, schemes: Iterable[str], example: str, parse: Any
-    ) -> dict[str, Any]:
+        self,
+        var: str,
+        default: str,
+        schemes: Iterable[str],
+        example: str,
+        parse: Callable[[str], Options],
+    ) -> Options:
         url = self.str(var, default).strip()
         if url[:1] in ("'", '"'):
             raise ImproperlyConfigured(

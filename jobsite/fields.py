@@ -6,6 +6,7 @@ from django import forms
 from django.core.validators import URLValidator
 from django.db import models
 
+from jobsite.types import JsonObject
 from jobsite.unseen import visible
 
 
@@ -37,12 +38,12 @@ class WebURLField(models.URLField):
     default_validators = [URLValidator(schemes=["http", "https"])]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        defaults: dict[str, Any] = {"blank": True, "default": "", "max_length": 1000}
+        defaults: JsonObject = {"blank": True, "default": "", "max_length": 1000}
         super().__init__(*args, **defaults | kwargs)
 
     def from_db_value(self, value: str | None, *_context: object) -> str | None:
         return web_url(value) if value else value
 
     def formfield(self, **kwargs: Any) -> forms.Field | None:
-        defaults: dict[str, Any] = {"assume_scheme": "https", "form_class": PastedURLField}
+        defaults: JsonObject = {"assume_scheme": "https", "form_class": PastedURLField}
         return super().formfield(**defaults | kwargs)

@@ -108,6 +108,17 @@ MIDDLEWARE = [
     "jobsite.accounts.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # has to be last
 ]
+# Those without an effect on public reads of the API (jobsite/serving/read_handler.py).
+PAGE_MIDDLEWARE = [
+    "jobsite.serving.static_files.WhiteNoiseMiddleware",
+    "jobsite.serving.trailing_slash.trailing_slash",
+    "jobsite.languages.AdminLanguageMiddleware",
+    "jobsite.site.hosts.BrandHostMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "jobsite.accounts.lockout.ReleaseMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
 APPEND_SLASH = False  # paths of the API have no trailing slash
 
 TEMPLATES = [
@@ -123,13 +134,17 @@ TEMPLATES = [
                 "jobsite.appearance.context",
                 "jobsite.site.hosts.context",
             ],
-            "libraries": {"site_links": "jobsite.site.hosts"},
+            "libraries": {
+                "people": "applications.admin.people",
+                "site_links": "jobsite.site.hosts",
+            },
+            "builtins": ["jobsite.form_renderer"],
         },
     }
 ]
 
 # Templates of widgets can be overridden: templates/unfold/widgets/.
-FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+FORM_RENDERER = "jobsite.form_renderer.FormRenderer"
 
 # Extensions of the rich text editor. The fields sanitise their texts themselves.
 DJANGO_PROSE_EDITOR_EXTENSIONS = [
@@ -575,9 +590,6 @@ UNFOLD = {
         lambda request: static("jobsite/accessibility.js"),
         lambda request: static("jobsite/search.js"),
     ],
-    "SIDEBAR": {
-        "navigation": "jobsite.admin.menu.navigation",
-    },
 }
 
 # --- The OpenAPI document and its page ---------------------------------------------------------

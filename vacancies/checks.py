@@ -22,7 +22,7 @@ def consent_texts_are_own() -> list[CheckMessage]:
     applicants can see them.
     """
     published = Vacancy.objects.published().order_by().values_list("brand", flat=True).distinct()
-    brands: set[int | None] = {brand if settings.MULTI_BRANDING else None for brand in published}
+    brands = set(published)
     if not brands:
         return []
     hint = "Add a text under Consent texts in the admin, or on the page of the brand."
@@ -63,7 +63,7 @@ def privacy_statement_is_linked() -> list[CheckMessage]:
 def hosts_of_brands_lead_here() -> list[CheckMessage]:
     """Report hosts of brands that are refused, or that show the main site."""
     messages: list[CheckMessage] = []
-    if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
+    if not settings.CAREER_SITE:
         return messages
     for brand in Brand.objects.exclude(host=""):
         if is_main_host(brand.host):

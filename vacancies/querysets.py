@@ -61,13 +61,8 @@ class VacancyList(Enum):
 
 
 def own_brand(user: User) -> Q:
-    """The condition on `brand` for rows that `user` may edit. Without multi-branding, rows that
-    have no brand are open to everybody.
-    """
-    if user.has_perm(EVERY_BRAND):
-        return Q()
-    own = Q(brand__in=user.brands.all())
-    return own if settings.MULTI_BRANDING else own | Q(brand=None)
+    """The condition on `brand` for rows that `user` may edit."""
+    return Q() if user.has_perm(EVERY_BRAND) else Q(brand__in=user.brands.all())
 
 
 class CodePointOrder(Func):

@@ -133,7 +133,7 @@ def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links
     color = (alert.brand and alert.brand.accent) or settings.SITE_COLOR
     rows = []
     for vacancy in vacancies:
-        brand = vacancy.shown_brand if alert.brand is None else None
+        brand = vacancy.brand if alert.brand is None else None
         facts = ", ".join(
             one_line(text) for text in (brand and brand.name, vacancy.location) if text
         )

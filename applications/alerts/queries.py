@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import cached_property
 from urllib.parse import parse_qsl
 
-from django.conf import settings
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from pyroaring import BitMap64
@@ -62,7 +61,7 @@ def brand_of(query: str) -> tuple[str, Brand | None]:
     """
     values = values_of(query)
     brand = Brand.objects.filter(slug=values.get(BRAND, "")).exclude(slug="").first()
-    if brand is None or not settings.MULTI_BRANDING:
+    if brand is None:
         return query, None
     del values[BRAND]
     return parameters.encode({**values}), brand

@@ -63,19 +63,11 @@ def reading(
     """Yield the JSON document of the body, and its files by part name, which are closed afterwards.
     The parts FILES belong to those of `fields` that have their file name as value. Raise BodyError.
     """
-    try:
-        media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
-    except ValueError:  # too long
-        media_type, parameters = "", {}
-    if media_type not in ("application/json", "multipart/form-data"):
-        raise BodyError("Send application/json or multipart/form-data.", 415)
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise BodyError(COMPRESSED, 415)
+    media_type, boundary = _media_type(request)
     body = _Body(request)
     if media_type == "application/json":
         yield _document(b"".join(body.chunks())), {}
         return
-    boundary = parameters.get("boundary", "")
     if not _BOUNDARY.fullmatch(boundary):
         raise BodyError("The boundary of the multipart/form-data is missing or invalid.")
     with ExitStack() as opened:
@@ -90,6 +82,19 @@ def reading(
             document,
             parts | _by_field(files, document, [name for name in fields if name not in parts]),
         )
+
+
+def _media_type(request: HttpRequest) -> tuple[str, str]:
+    """Return the media type of the body, and the boundary of its parts."""
+    try:
+        media_type, parameters = parse_header_parameters(request.META.get("CONTENT_TYPE", ""))
+    except ValueError:  # too long
+        media_type, parameters = "", {}
+    if media_type not in ("application/json", "multipart/form-data"):
+        raise BodyError("Send application/json or multipart/form-data.", 415)
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise BodyError(COMPRESSED, 415)
+    return media_type, parameters.get("boundary", "")
 
 
 # --- Bytes -------------------------------------------------------------------------------------

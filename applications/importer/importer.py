@@ -14,7 +14,7 @@ from django.utils import timezone
 from applications import operations
 from applications.importer.rows import COLUMNS, ApplicationRow
 from applications.importer.submissions import RowRefusedError, add_emails, add_notes, add_submission
-from applications.models import Application, HistoryEntry, Stage, StageChange, Status
+from applications.models import Application, Stage, StageChange, Status, Task
 from applications.models.application import new_reference
 from applications.querysets import folded_address, phone_digits
 from applications.submissions.idempotency import lock_address
@@ -117,19 +117,13 @@ class ApplicationImporter:
             return
         user, is_new_user = self._user(row["user"]) if row.get("user") else (None, False)
         application = self._known(user, vacancy, row)
-        reference = row.get("reference")
-        others = Application.objects.exclude(pk__in=[application.pk] if application else [])
-        if reference and others.filter(reference=reference).exists():
-            raise RowRefusedError("reference", "Another application has this reference.")
+        if reference := row.get("reference"):
+            others = Application.objects.exclude(pk__in=[application.pk] if application else [])
+            if others.filter(reference=reference).exists():
+                raise RowRefusedError("reference", "Another application has this reference.")
         is_new = application is None
         if application is None:
-            values = {column: row[column] for column in COLUMNS if column in row}
-            if row.get("submission"):
-                values.setdefault("reference", new_reference())
-            at = row.get("created_at", self.now)
-            application = operations.create_application(
-                user=user, vacancy=vacancy, at=at, **_folded(values)
-            )
+            application = self._create(user, vacancy, row)
         changed = self._change(application, row, stage, is_new=is_new)
         self.report.users += is_new_user
         if is_new:
@@ -139,6 +133,13 @@ class ApplicationImporter:
             Application.objects.filter(pk=application.pk).update(updated_at=self.now)
         else:
             self.report.unchanged += 1
+
+    def _create(self, user: User | None, vacancy: Vacancy, row: JsonObject) -> Application:
+        values = {column: row[column] for column in COLUMNS if column in row}
+        if row.get("submission"):
+            values.setdefault("reference", new_reference())
+        at = row.get("created_at", self.now)
+        return operations.create_application(user=user, vacancy=vacancy, at=at, **_folded(values))
 
     def _known(self, user: User | None, vacancy: Vacancy, row: JsonObject) -> Application | None:
         """Return the stored application of the row: that of the account, or of the address if there
@@ -161,25 +162,9 @@ class ApplicationImporter:
         changed = any(getattr(application, column) != value for column, value in values.items())
         if changed:
             Application.objects.filter(pk=application.pk).update(**_folded(values))
-        latest = application.changes.select_related("stage").last()
-        is_current = (
-            latest
-            and stage
-            and (
-                latest.stage == stage
-                if row.get("stage")
-                else latest.stage.status_id == stage.status_id
-            )
-        )
-        if stage and not is_current:
-            StageChange.objects.create(
-                application=application,
-                stage=stage,
-                # A status was shown by the source since the application; a stage is new here.
-                at=application.created_at if is_new and not row.get("stage") else self.now,
-                is_exempt_from_embargo=not row.get("stage"),
-            )
-            changed = True
+        if stage:
+            is_named = bool(row.get("stage"))
+            changed |= self._move(application, stage, is_named=is_named, is_new=is_new)
         if "history" in row:
             changed |= self._steps(application, row["history"] or [])
         changed |= add_emails(application, row.get("emails", []))
@@ -189,6 +174,26 @@ class ApplicationImporter:
                 application, row["submission"], folder=self.folder, is_dry_run=self.is_dry_run
             )
         return changed
+
+    def _move(
+        self, application: Application, stage: Stage, *, is_named: bool, is_new: bool
+    ) -> bool:
+        """Move `application` to `stage`, which the source named, or which has the status that it
+        named. Return whether it was in another one.
+        """
+        latest = application.changes.select_related("stage").last()
+        if latest and (
+            latest.stage == stage if is_named else latest.stage.status_id == stage.status_id
+        ):
+            return False
+        StageChange.objects.create(
+            application=application,
+            stage=stage,
+            # A status was shown by the source since the application; a stage is new here.
+            at=application.created_at if is_new and not is_named else self.now,
+            is_exempt_from_embargo=not is_named,
+        )
+        return True
 
     def _steps(self, application: Application, steps: list[JsonObject]) -> bool:
         """Replace the imported steps of `application` by `steps`.
@@ -202,12 +207,12 @@ class ApplicationImporter:
         ):
             return False
         imported.delete()
-        HistoryEntry.objects.bulk_create(wanted)
+        Task.objects.bulk_create(wanted)
         return True
 
-    def _step(self, step: JsonObject, application: Application) -> HistoryEntry:
+    def _step(self, step: JsonObject, application: Application) -> Task:
         created_at: datetime = step.get("created_at", application.created_at)
-        return HistoryEntry(
+        return Task(
             application=application,
             name=step["name"],
             result=step.get("result", ""),

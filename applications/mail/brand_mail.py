@@ -68,7 +68,7 @@ def signature(mail: BrandMail | None) -> str:
 
 def privacy_url(application: Application) -> str:
     """Return the address of the privacy statement that applicants see in the active language."""
-    links = BrandLink.shown(get_language() or site_language(), application.vacancy.shown_brand_id)
+    links = BrandLink.shown(get_language() or site_language(), application.vacancy.brand_id)
     return next((link.url for link in links if link.kind == BrandLink.Kind.PRIVACY), "")
 
 
@@ -86,7 +86,7 @@ def with_links(body: str, brand: int | None, language: str) -> str:
 
 
 def _mail_of(application: Application) -> BrandMail | None:
-    return getattr(application.vacancy.shown_brand, "mail", None)
+    return getattr(application.vacancy.brand, "mail", None)
 
 
 def _domain_of(address: str) -> str:

@@ -33,7 +33,7 @@ from applications.mail.smtp import (
     Transport,
     UnknownError,
 )
-from applications.models import Message
+from applications.models import JobAlert, Message
 from jobsite.ops.logs import redacted
 
 # Minutes from a failed attempt to the next one; then hourly. The last attempt is LAST_AFTER after
@@ -45,6 +45,7 @@ LAST_AFTER = timedelta(hours=72)
 PAUSE, PAUSE_MAX = timedelta(seconds=30), timedelta(minutes=5)
 RECORD_WAIT = 600  # seconds to wait for the database, to record that an email was sent
 ERROR_MAX = 500  # characters
+WRITTEN = (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)  # by a recruiter
 UNSUBSCRIBE = "List-Unsubscribe"  # RFC 2369 and 8058
 # Stored in English, and translated where they are shown.
 ABANDONED = _(
@@ -204,28 +205,19 @@ def as_email(message: Message) -> EmailMessage:
     """
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {"Message-ID": f"<{message.pk}.{message.queued_at.timestamp():.0f}@{domain}>"}
-    is_written = message.kind in (Message.Kind.TEMPLATE, Message.Kind.INTERVIEW)
-    if not is_written:
+    if message.kind not in WRITTEN:
         headers["Auto-Submitted"] = "auto-generated"
     body = with_personal_links(message, message.body)
     email_class = CalendarEmail if message.calendar else EmailMessage
     if message.kind == Message.Kind.ALERT and message.alert:
-        end = f"/{alert_token(message.alert)}/unsubscribe"
-        address = next(line for line in body.splitlines() if line.endswith(end))
         email_class = AlertEmail
-        headers |= {
-            UNSUBSCRIBE: f"<{address}>",
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        }
-    is_answered = is_written or message.kind == Message.Kind.STAGE
-    author = message.author.email if is_answered and message.author else ""
-    reply_to = author or message.reply_to
+        headers |= _unsubscribing(message.alert, body)
     email = email_class(
         message.subject,
         body,
         from_email=message.sender or None,
         to=[message.to],
-        reply_to=[reply_to] if reply_to else None,
+        reply_to=_reply_to(message),
         headers=headers,
     )
     if isinstance(email, CalendarEmail):
@@ -233,6 +225,18 @@ def as_email(message: Message) -> EmailMessage:
     if isinstance(email, AlertEmail) and message.html:
         email.attach_alternative(with_personal_links(message, message.html), "text/html")
     return email
+
+
+def _unsubscribing(alert: JobAlert, body: str) -> dict[str, str]:
+    end = f"/{alert_token(alert)}/unsubscribe"
+    address = next(line for line in body.splitlines() if line.endswith(end))
+    return {UNSUBSCRIBE: f"<{address}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+
+
+def _reply_to(message: Message) -> list[str]:
+    is_of_author = message.kind in (*WRITTEN, Message.Kind.STAGE)
+    author = message.author.email if is_of_author and message.author else ""
+    return list(filter(None, [author or message.reply_to]))
 
 
 def _is_superseded(message: Message) -> bool:

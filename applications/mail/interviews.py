@@ -22,7 +22,7 @@ from applications.mail.links import absolute, applicant_link, new_marker, settin
 from applications.mail.outbox import Email, as_body, email_to, one_line, queue
 from applications.mail.preferences import language_of, recipients_of
 from applications.mail.smtp import MAY_BE_DELIVERED
-from applications.models import Application, HistoryEntry, Message, Offer, Participant, SlotSet
+from applications.models import Application, Interview, Message, Offer, Participant, SlotSet
 from applications.querysets import folded_address
 from jobsite.languages import supported
 from jobsite.text.formats import format_date
@@ -168,7 +168,7 @@ def queue_cancellations_before_erasure(applications: Collection[int], *, at: dat
     """Queue a cancellation to the colleagues of the coming interviews of `applications`, which are
     about to be erased. It has no name and no application, so that the erasure does not delete it.
     """
-    upcoming = HistoryEntry.objects.interviews(since=at).filter(application__in=applications)
+    upcoming = Interview.objects.taking_place(since=at).filter(application__in=applications)
     rows = Participant.objects.filter(entry__in=upcoming).exclude(user=None)
     for each in rows.select_related("user", "entry__application__vacancy__brand__mail"):
         if not forget_unsent(each):
@@ -239,7 +239,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> Message:
             slot_set.name,
             *_subject_lines(application),
         ]
-        if brand := application.vacancy.shown_brand:
+        if brand := application.vacancy.brand:
             lines.append(_("Employer: %(brand)s") % {"brand": brand.name})
         lines.append(_("Length in minutes: %(minutes)d") % {"minutes": slot_set.minutes})
         lines += _whereabouts(slot_set)
@@ -290,7 +290,7 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
 # --- Texts ----------------------------------------------------------------------------------------
 
 
-def _lead(entry: HistoryEntry, user: User | None, news: InterviewNews) -> str:
+def _lead(entry: Interview, user: User | None, news: InterviewNews) -> str:
     if news == InterviewNews.CANCELLED:
         return (
             _("The interview is cancelled.") if entry.is_cancelled else _("You need not take part.")
@@ -307,7 +307,7 @@ def _lead(entry: HistoryEntry, user: User | None, news: InterviewNews) -> str:
 def _summary(application: Application, user: User | None) -> str:
     """Return what calendars show: to colleagues the reference, not the name, of the applicant."""
     vacancy = application.vacancy
-    brand = vacancy.shown_brand
+    brand = vacancy.brand
     if user is None:
         end = brand.name if brand else ""
     elif has_names(application):
@@ -325,7 +325,7 @@ def _subject(summary: str, news: InterviewNews) -> str:
     return summary
 
 
-def _when(entry: HistoryEntry) -> str:
+def _when(entry: Interview) -> str:
     return _("When: %(when)s") % {"when": entry.when}
 
 
@@ -341,7 +341,7 @@ def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
     """
     entry, user = participant.entry, participant.user
     application = entry.application
-    brand = application.vacancy.shown_brand
+    brand = application.vacancy.brand
     yield entry.name
     yield from _subject_lines(application)
     if user is None and brand:
@@ -353,7 +353,7 @@ def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
     yield from _whereabouts(entry, *([names] if others else ()))
 
 
-def _whereabouts(entry: HistoryEntry | SlotSet, *more: str) -> Iterator[str]:
+def _whereabouts(entry: Interview | SlotSet, *more: str) -> Iterator[str]:
     if entry.place:
         yield _("Place: %(place)s") % {"place": entry.place}
     if entry.video_url:

@@ -123,7 +123,7 @@ def _with_links(email: Email) -> str:
     application, alert = email.application, email.alert
     if not (application or alert) or email.recipient or email.is_bulk:
         return email.body
-    brand = application.vacancy.shown_brand_id if application else getattr(alert, "brand_id", None)
+    brand = application.vacancy.brand_id if application else getattr(alert, "brand_id", None)
     return with_links(email.body, brand, supported(email.language))
 
 

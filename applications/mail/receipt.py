@@ -75,8 +75,8 @@ def facts(application: Application) -> Iterator[str]:
     """Yield the lines that say which application an email is about."""
     vacancy = application.vacancy
     yield _("Vacancy: %(vacancy)s") % {"vacancy": vacancy.title}
-    if vacancy.shown_brand:
-        yield _("Employer: %(brand)s") % {"brand": vacancy.shown_brand.name}
+    if vacancy.brand:
+        yield _("Employer: %(brand)s") % {"brand": vacancy.brand.name}
     if application.reference:
         yield _("Reference: %(reference)s") % {"reference": application.reference}
     yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from applications.mail.interviews import queue_reminder
-from applications.models import HistoryEntry, Message, Participant
+from applications.models import Interview, Message, Participant
 
 BEFORE = timedelta(days=1)
 INVITED_BEFORE = timedelta(hours=12)  # who was invited or told of a change later needs no reminder
@@ -52,7 +52,7 @@ class InterviewReminders:
 
 
 def _due(at: datetime) -> QuerySet[Participant]:
-    coming = HistoryEntry.objects.interviews(until=at + BEFORE).filter(planned_at__gt=at)
+    coming = Interview.objects.taking_place(until=at + BEFORE).filter(planned_at__gt=at)
     rows = Participant.objects.filter(entry__in=coming).exclude(reply=Participant.Reply.DECLINED)
     new = Q(reminded_for=None) | ~Q(reminded_for=F("entry__planned_at"))
     return rows.filter(new).order_by("entry__planned_at", "pk")

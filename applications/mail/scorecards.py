@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from applications.mail.links import absolute
 from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
-from applications.models import Application, HistoryEntry, Message, Participant, Scorecard
+from applications.models import Application, Interview, Message, Participant, Scorecard
 from jobsite.text.formats import format_datetime
 from vacancies.models import Vacancy
 
@@ -36,7 +36,7 @@ class ScorecardEmails:
         Return the outcome.
         """
         entry_id, user_id, at = item
-        entry = HistoryEntry.objects.filter(pk=entry_id).first()
+        entry = Interview.objects.filter(pk=entry_id).first()
         if entry is None:
             return "scorecard nothing"
         with transaction.atomic():
@@ -64,7 +64,7 @@ def _not_asked(at: datetime) -> tuple[int, int] | None:
     """Return the ids of an interview that ended, and of a colleague who takes part in it and was
     neither asked for a scorecard nor sent one.
     """
-    ended = HistoryEntry.objects.ended(at=at).order_by().values("pk")
+    ended = Interview.objects.ended(at=at).order_by().values("pk")
     known = Scorecard.objects.filter(entry=OuterRef("entry"), author=OuterRef("user"))
     known = known.filter(Q(sent_at__isnull=False) | Q(asked_at__isnull=False))
     rows = Participant.objects.filter(~Exists(known), entry__in=ended, user__isnull=False)
@@ -72,7 +72,7 @@ def _not_asked(at: datetime) -> tuple[int, int] | None:
 
 
 def _queue(
-    application: Application, entry: HistoryEntry, user: User, *, base_url: str, at: datetime
+    application: Application, entry: Interview, user: User, *, base_url: str, at: datetime
 ) -> Message:
     """Queue an email with the vacancy and a link: the name of an interview can have that of the
     applicant, which an erasure does not reach in a mailbox.

@@ -31,7 +31,7 @@ def _recruiter(application: Application) -> str:
 
 
 def _brand(application: Application) -> str:
-    brand = application.vacancy.shown_brand
+    brand = application.vacancy.brand
     return brand.name if brand else ""
 
 

@@ -15,6 +15,7 @@ REPLACED = (
     "0017_brand_mail 0026_scorecards 0027_interviews 0028_interview_references 0029_email_kinds "
     "0030_job_alerts 0031_message_html 0032_web_urls 0033_message_has_pay "
 ).split()
+PROXY = {"proxy": True, "default_permissions": (), "indexes": [], "constraints": []}
 TABLES = [
     # --- Interviews
     migrations.CreateModel(
@@ -55,11 +56,28 @@ TABLES = [
             ],
         },
     ),
+    # These two have no tables.
+    migrations.CreateModel(
+        "Interview",
+        [],
+        {"verbose_name": "interview", **PROXY},
+        bases=("applications.historyentry",),
+    ),
+    migrations.CreateModel(
+        "Task",
+        [],
+        {
+            "verbose_name": "interview or task",
+            "verbose_name_plural": "interviews and tasks",
+            **PROXY,
+        },
+        bases=("applications.historyentry",),
+    ),
     migrations.CreateModel(
         "Participant",
         fields(
             entry=models.ForeignKey(
-                "applications.historyentry", models.CASCADE, related_name="participants"
+                "applications.interview", models.CASCADE, related_name="participants"
             ),
             user=models.ForeignKey(USER, models.CASCADE, related_name="+", **NULL),
             address=models.EmailField(max_length=254),
@@ -162,7 +180,7 @@ TABLES = [
                 "applications.application", models.CASCADE, related_name="offers"
             ),
             entry=models.ForeignKey(
-                "applications.historyentry", models.SET_NULL, related_name="+", **NULL
+                "applications.interview", models.SET_NULL, related_name="+", **NULL
             ),
         ),
         {

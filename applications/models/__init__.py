@@ -3,7 +3,7 @@
 from applications.models.access import Access, AccessLog, Token
 from applications.models.alert import JobAlert, ToldVacancy
 from applications.models.application import Application, StageChange, without_undone
-from applications.models.history_entry import HistoryEntry
+from applications.models.history_entry import HistoryEntry, Interview, Task
 from applications.models.interview import CalendarFeed, Participant
 from applications.models.invitation import Invitation
 from applications.models.message import (
@@ -45,6 +45,7 @@ __all__ = [
     "FormSnapshot",
     "HistoryEntry",
     "IdempotencyKey",
+    "Interview",
     "Invitation",
     "JobAlert",
     "MailTemplate",
@@ -64,6 +65,7 @@ __all__ = [
     "Submission",
     "SubmissionFile",
     "Tag",
+    "Task",
     "Token",
     "ToldVacancy",
     "UsedProof",

@@ -1,5 +1,7 @@
 """Interviews and tasks of an application."""
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -7,14 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from applications.models.application import Application
-from applications.querysets import HistoryQuerySet
+from applications.querysets import HistoryQuerySet, InterviewQuerySet
 from jobsite.fields import WebURLField
 from jobsite.text.formats import format_datetime, format_period
 
 
 class HistoryEntry(models.Model):
-    """A scheduled step of an application, and its result:
-    an interview if it has a `uid`, else a task.
+    """A scheduled step of an application, and its result. Use `Interview` or `Task` where it
+    matters which one it is.
     """
 
     application = models.ForeignKey(
@@ -26,7 +28,7 @@ class HistoryEntry(models.Model):
     is_visible = models.BooleanField(_("visible to the applicant"), default=False)
     # Deleted when its source drops it.
     is_imported = models.BooleanField(default=False, editable=False)
-    # Of an interview. Tasks have none of these.
+    # Of interviews only.
     ends_at = models.DateTimeField(null=True, blank=True, editable=False)
     zone = models.CharField(max_length=64, blank=True, default="", db_default="", editable=False)
     place = models.CharField(max_length=300, blank=True, default="", db_default="", editable=False)
@@ -34,7 +36,7 @@ class HistoryEntry(models.Model):
     details = models.TextField(
         max_length=2000, blank=True, default="", db_default="", editable=False
     )
-    # Of the calendar entry, which it keeps. `sequence` grows with each sending of emails.
+    # Of the calendar entry, which it keeps; a task has none. `sequence` grows with each sending of emails.
     uid = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
     sequence = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     is_cancelled = models.BooleanField(
@@ -69,8 +71,50 @@ class HistoryEntry(models.Model):
         return self.name
 
     @property
+    def is_interview(self) -> bool:
+        return bool(self.uid)
+
+    @property
     def when(self) -> str:
         """When it is: an interview in its own time zone, a task in the site's."""
         if self.ends_at is None:
             return format_datetime(self.planned_at)
         return format_period(self.planned_at, self.ends_at, self.zone)
+
+
+AllInterviews = models.Manager.from_queryset(InterviewQuerySet)
+AllTasks = models.Manager.from_queryset(HistoryQuerySet)
+
+
+class InterviewManager(AllInterviews):
+    def get_queryset(self) -> InterviewQuerySet:
+        return InterviewQuerySet(self.model, using=self._db).exclude(uid="")
+
+
+class TaskManager(AllTasks):
+    def get_queryset(self) -> HistoryQuerySet:
+        return HistoryQuerySet(self.model, using=self._db).filter(uid="")
+
+
+class Interview(HistoryEntry):
+    """A step with a calendar entry, in which people take part."""
+
+    # Narrower than that of all steps, which the type checker does not allow.
+    objects: ClassVar["InterviewManager[Interview]"] = InterviewManager()  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("interview")
+        default_permissions = ()  # whoever may change the application
+
+
+class Task(HistoryEntry):
+    """A step of the recruiters."""
+
+    objects: ClassVar["TaskManager[Task]"] = TaskManager()  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("interview or task")  # the history of an application names both kinds so
+        verbose_name_plural = _("interviews and tasks")
+        default_permissions = ()

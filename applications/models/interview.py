@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from applications.models.history_entry import HistoryEntry
+from applications.models.history_entry import Interview
 from jobsite.text.names import person
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Participant(models.Model):
         TENTATIVE = "tentative", pgettext_lazy("an invitation", "tentative")
         DECLINED = "declined", pgettext_lazy("an invitation", "declined")
 
-    entry = models.ForeignKey(HistoryEntry, on_delete=models.CASCADE, related_name="participants")
+    entry = models.ForeignKey(Interview, on_delete=models.CASCADE, related_name="participants")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
     )

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from applications.models.application import Application
-from applications.models.history_entry import HistoryEntry
+from applications.models.history_entry import Interview
 from jobsite.fields import WebURLField
 from vacancies.models import Vacancy
 
@@ -56,7 +56,7 @@ class Offer(models.Model):
     set = models.ForeignKey(SlotSet, on_delete=models.CASCADE, related_name="offers")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="offers")
     entry = models.ForeignKey(
-        HistoryEntry, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+        Interview, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
 
     class Meta:

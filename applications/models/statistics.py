@@ -8,15 +8,13 @@ from vacancies.models import DailyStatisticsBase
 
 
 class DailyApplications(DailyStatisticsBase):
-    """The number of applications that were received on a day, from a source. Rows with an option
-    are not divided by source.
-    """
+    """The number of applications that were received on a day, from a source."""
 
     source = models.CharField(max_length=200)
     received = models.PositiveIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["option", "day"], name="daily_applications_option")]
+        indexes = [models.Index(fields=["day"], name="daily_applications_day")]
 
     def __str__(self) -> str:
         return str(self.day)

@@ -15,7 +15,7 @@ Purpose = ConsentRequest.Purpose
 
 def ask(*, application: Application, base_url: str = "", at: datetime) -> ConsentRequest:
     """Ask the applicant for the consent to store `application`, again if there is no answer yet."""
-    brand = application.vacancy.shown_brand_id
+    brand = application.vacancy.brand_id
     text = ConsentText.objects.current(application.language, brand)
     request, _is_new = ConsentRequest.objects.update_or_create(
         application=application,

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import interviews as mail
-from applications.models import Application, HistoryEntry, Message, Offer, Participant
+from applications.models import Application, Interview, Message, Offer, Participant
 from jobsite.db.transactions import dry_run
 
 # A change of one of these is sent to all who take part; one of the name or the result is not.
@@ -33,7 +33,7 @@ class InterviewPlan:
     its last change that the author read, its `updated_at`.
     """
 
-    entry: HistoryEntry
+    entry: Interview
     colleagues: Collection[User]
     invites_applicant: bool
     seen: datetime | None = None
@@ -57,7 +57,7 @@ def save_interview(
     send = partial(_send, author=author, base_url=base_url, at=at)
     with transaction.atomic():
         entry.application = _locked(entry.application_id)
-        before = HistoryEntry.objects.filter(uid=entry.uid).first()
+        before = Interview.objects.filter(uid=entry.uid).first()
         if before and (
             before.pk != entry.pk or before.updated_at != plan.seen or before.is_cancelled
         ):
@@ -72,7 +72,7 @@ def save_interview(
 
 
 def _change(
-    before: HistoryEntry, plan: InterviewPlan, send: Callable[..., list[Message]]
+    before: Interview, plan: InterviewPlan, send: Callable[..., list[Message]]
 ) -> list[Message]:
     """Save the changes of an interview that was scheduled as `before`. Return the emails."""
     entry, people = plan.entry, plan.people()
@@ -93,7 +93,7 @@ def _change(
 
 
 def cancel_interviews(
-    entries: Iterable[HistoryEntry], *, author: User | None, base_url: str = "", at: datetime
+    entries: Iterable[Interview], *, author: User | None, base_url: str = "", at: datetime
 ) -> int:
     """Cancel `entries`, those that are not cancelled yet. Those who know of one get a cancellation.
     Return how many were cancelled.
@@ -102,7 +102,7 @@ def cancel_interviews(
     for each in entries:
         with transaction.atomic():
             application = _locked(each.application_id)
-            entry = HistoryEntry.objects.interviews().filter(pk=each.pk).first()
+            entry = Interview.objects.taking_place().filter(pk=each.pk).first()
             if entry is None:
                 continue
             entry.application = application
@@ -129,7 +129,7 @@ def cancel_upcoming(
     offered.
     """
     Offer.objects.filter(application__in=applications, entry=None).delete()
-    upcoming = HistoryEntry.objects.interviews().filter(
+    upcoming = Interview.objects.taking_place().filter(
         application__in=applications, planned_at__gt=at
     )
     return cancel_interviews(
@@ -166,7 +166,7 @@ def _locked(pk: int) -> Application:
     return Application.objects.with_email_facts().get(pk=pk)
 
 
-def _participants(entry: HistoryEntry) -> list[Participant]:
+def _participants(entry: Interview) -> list[Participant]:
     return list(entry.participants.select_related("user").order_by("pk"))
 
 
@@ -181,7 +181,7 @@ def _divided(
     return kept, removed
 
 
-def _invite(entry: HistoryEntry, people: Mapping[int | None, User | None]) -> list[Participant]:
+def _invite(entry: Interview, people: Mapping[int | None, User | None]) -> list[Participant]:
     return [
         Participant.objects.create(
             entry=entry, user=user, address=_address(entry.application, user)
@@ -196,7 +196,7 @@ def _address(application: Application, user: User | None) -> str:
 
 def _send(
     participants: Collection[Participant],
-    entry: HistoryEntry,
+    entry: Interview,
     *,
     is_cancelled: bool = False,
     author: User | None,

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from applications.models import Application, HistoryEntry, Scorecard
+from applications.models import Application, HistoryEntry, Interview, Scorecard
 
 
 class SentError(Exception):
@@ -15,7 +15,12 @@ class SentError(Exception):
 
 def takes_part(user: User, application: Application) -> bool:
     """Return whether `user` takes part in an interview of `application`."""
-    return application.history.interviews().with_colleague(user).exists()
+    return (
+        Interview.objects.filter(application=application)
+        .taking_place()
+        .with_colleague(user)
+        .exists()
+    )
 
 
 def may_see_all(user: User, application: Application, cards: Sequence[Scorecard]) -> bool:

@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from applications.mail.interviews import queue_offer
 from applications.models import (
     Application,
-    HistoryEntry,
+    Interview,
     Message,
     Offer,
     Participant,
@@ -111,7 +111,7 @@ def is_changeable(offer: Offer, *, at: datetime) -> bool:
     return offer.entry.planned_at - timedelta(hours=offer.set.notice_hours) > at
 
 
-def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> HistoryEntry:
+def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> Interview:
     """Give `slot` to `offer`, instead of the one that it had, and schedule the interview. Raise
     TakenError, ChoiceClosedError, or Offer.DoesNotExist if the offer was withdrawn.
     """
@@ -132,7 +132,7 @@ def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> His
         Slot.objects.filter(offer=offer).update(offer=None)
         if not Slot.objects.filter(pk=slot.pk, offer=None).update(offer=offer):
             raise TakenError
-        entry = offer.entry or HistoryEntry(
+        entry = offer.entry or Interview(
             application_id=offer.application_id, uid=secrets.token_hex(16)
         )
         others = _interviews_of(colleagues).exclude(pk=entry.pk)
@@ -148,6 +148,6 @@ def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> His
     return entry
 
 
-def _interviews_of(colleagues: Collection[User] | QuerySet[User]) -> QuerySet[HistoryEntry]:
+def _interviews_of(colleagues: Collection[User] | QuerySet[User]) -> QuerySet[Interview]:
     busy = Participant.objects.filter(user__in=colleagues).exclude(reply=Participant.Reply.DECLINED)
-    return HistoryEntry.objects.interviews().filter(pk__in=busy.values("entry"))
+    return Interview.objects.taking_place().filter(pk__in=busy.values("entry"))

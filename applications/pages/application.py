@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from applications import operations, privacy
-from applications.models import Application, Participant
+from applications.models import Application, Interview, Participant
 from applications.operations.slots import (
     free_slots,
     is_changeable,
@@ -68,7 +68,7 @@ def application_page(
     submission = getattr(application, "submission", None)
     context: JsonObject = {
         "heading": application.vacancy.title,
-        "employer": application.vacancy.shown_brand,
+        "employer": application.vacancy.brand,
         "is_wide": True,
         "application": summary_of(application, at),
         "row": application,
@@ -103,7 +103,7 @@ def summary_of(application: Application, at: datetime) -> dict[str, object]:
 
 def invitations_of(application: Application, at: datetime) -> QuerySet[Participant]:
     """Return the invitations of the applicant to interviews that have not ended."""
-    coming = application.history.visible().interviews(since=at)
+    coming = Interview.objects.filter(application=application).visible().taking_place(since=at)
     rows = Participant.objects.filter(entry__in=coming, user=None).select_related(
         "entry__application"
     )

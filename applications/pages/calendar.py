@@ -23,7 +23,7 @@ from applications.mail.calendars import FeedEvent, feed
 from applications.mail.links import absolute
 from applications.mail.outbox import as_body, one_line
 from applications.mail.preferences import language_of, may_have_calendar
-from applications.models import CalendarFeed, HistoryEntry
+from applications.models import CalendarFeed, Interview
 from applications.pages.access import signed_in
 from jobsite.api.absolute_urls import base_url
 from jobsite.types import UserRequest
@@ -103,7 +103,7 @@ def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _events(user: User, base: str, now: datetime) -> Iterator[FeedEvent]:
-    coming = HistoryEntry.objects.interviews(since=now - BEFORE, until=now + AFTER)
+    coming = Interview.objects.taking_place(since=now - BEFORE, until=now + AFTER)
     rows = scope_to_brands(user, coming.with_colleague(user), "application__vacancy")
     related = rows.select_related("application__user").only(*COLUMNS)
     related = related.annotate(title=F("application__vacancy__title"))

@@ -38,7 +38,7 @@ def withdraw(
             raise Http404 from None
         return redirect(base)
     context = {"heading": _("Withdraw this application?"), "application": application, "base": base}
-    context["employer"] = application.vacancy.shown_brand
+    context["employer"] = application.vacancy.brand
     return render(request, "applications/withdraw.html", context)
 
 
@@ -57,7 +57,7 @@ def delete(
             error = not_recorded(failure)
     context = {
         "heading": _("Delete this application?"),
-        "employer": application.vacancy.shown_brand,
+        "employer": application.vacancy.brand,
         "error": error,
         "application": application,
         "base": base,

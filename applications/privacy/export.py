@@ -187,21 +187,23 @@ def _application(
         "consent_requests": _consents(application),
         "emails": [_email(message) for message in emails],
     }
-    if not is_own:
-        # `updated_at` would show a stage under embargo
-        data["updated_at"] = application.updated_at
-        data["rating"] = application.rating
-        data["reasons"] = [
+    return data if is_own else data | _of_recruiters(application, changes)
+
+
+def _of_recruiters(application: Application, changes: list[StageChange]) -> JsonObject:
+    """Return what the applicant does not see of `application`, which has these `changes`."""
+    return {
+        "updated_at": application.updated_at,  # would show a stage under embargo
+        "rating": application.rating,
+        "reasons": [
             {"at": change.at, "reason": str(change.reason)} for change in changes if change.reason
-        ]
-        data["owner"] = person(application.owner) if application.owner else None
-        data["tags"] = [link.tag.name for link in application.tag_links.all()]
-        data["origin"] = _origin(application)
-        data["notes"] = [
-            {"at": note.created_at, "text": note.text} for note in application.notes.all()
-        ]
-        data["scorecards"] = _scorecards(application)
-    return data
+        ],
+        "owner": person(application.owner) if application.owner else None,
+        "tags": [link.tag.name for link in application.tag_links.all()],
+        "origin": _origin(application),
+        "notes": [{"at": note.created_at, "text": note.text} for note in application.notes.all()],
+        "scorecards": _scorecards(application),
+    }
 
 
 def _email(message: Message) -> JsonObject:
@@ -249,7 +251,7 @@ def _history(application: Application, is_own: bool) -> list[JsonObject]:
     for step in rows:
         if is_own and not (step.is_visible and settings.APPLICATION_HISTORY):
             continue
-        data = {name: getattr(step, name) for name in (*names, *(own if step.uid else ()))}
+        data = {name: getattr(step, name) for name in (*names, *(own if step.is_interview else ()))}
         if step.address:
             data |= {name: getattr(step, name) for name in ("address", "reply", "replied_at")}
         steps.append(data)

@@ -44,7 +44,7 @@ def submission_form(vacancy: Vacancy) -> ServedForm:
     form = vacancy.served_form
     structure = form.whole_structure if form else []
     language = form.served_language if form else site_language()
-    consent = ConsentText.objects.current(language, vacancy.shown_brand_id)
+    consent = ConsentText.objects.current(language, vacancy.brand_id)
     texts = (consent.text, consent.version, consent.statement_label, consent.statement_url)
     # Serializing takes a tenth of the time of a submission, so it is done once for each content.
     key = digest([structure, texts, language])

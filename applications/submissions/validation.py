@@ -6,7 +6,7 @@ the active language.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -86,19 +86,9 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
     names of the fields for which a file was sent.
     """
     shown = dict(_shown(section_fields(form), values))
-    found: dict[str, AnswerError] = {}
-    known = {name: values[name] for name in shown if name in values}
-    for path, keyword, detail in _failed(form, shown, known):
-        error = AnswerError(pointer(*path), keyword, detail)
-        earlier = found.get(error.pointer)
-        if earlier is None or _rank(keyword) < _rank(earlier.keyword):
-            found[error.pointer] = error
-    for name, field in shown.items():
-        at = pointer(name)
-        is_sent, is_named = name in files, name in values
-        if field["type"] == FieldType.FILE and at not in found and is_sent != is_named:
-            text = _("The file is missing.") if is_named else _("The name of the file is missing.")
-            found[at] = AnswerError(at, "required", text)
+    found = _first_errors(form, shown, values)
+    for error in _half_sent_files(shown, values, files):
+        found.setdefault(error.pointer, error)
     order = {pointer(name): number for number, name in enumerate(shown)}
 
     def place(error: AnswerError) -> tuple[int, int]:
@@ -109,6 +99,31 @@ def field_errors(form: ServedForm, values: JsonObject, files: Collection[str]) -
     hidden = dict.fromkeys(name for name in (*values, *files) if name not in shown)
     names = {name for field in every_field(form) for name in _inputs(field)}
     return [*listed, *(_not_shown(name, names) for name in list(hidden)[:UNKNOWN_MAX])]
+
+
+def _first_errors(
+    form: ServedForm, shown: dict[str, Field], values: JsonObject
+) -> dict[str, AnswerError]:
+    """Return what the schema refuses of the `values` of `shown` fields: one error for a pointer."""
+    found: dict[str, AnswerError] = {}
+    known = {name: values[name] for name in shown if name in values}
+    for path, keyword, detail in _failed(form, shown, known):
+        error = AnswerError(pointer(*path), keyword, detail)
+        earlier = found.get(error.pointer)
+        if earlier is None or _rank(keyword) < _rank(earlier.keyword):
+            found[error.pointer] = error
+    return found
+
+
+def _half_sent_files(
+    shown: Mapping[str, Field], values: JsonObject, files: Collection[str]
+) -> Iterator[AnswerError]:
+    """Yield the errors of files that were sent without their names, or named and not sent."""
+    for name, field in shown.items():
+        is_sent, is_named = name in files, name in values
+        if field["type"] == FieldType.FILE and is_sent != is_named:
+            text = _("The file is missing.") if is_named else _("The name of the file is missing.")
+            yield AnswerError(pointer(name), "required", text)
 
 
 def file_fields(form: ServedForm) -> set[str]:

@@ -103,24 +103,30 @@ def exception_handler(exc: Exception, context: JsonObject) -> HttpResponse:
 
 def _described(request: HttpRequest, exc: exceptions.APIException, view: APIView) -> HttpResponse:
     """Return the problem document of an error that the client made."""
-    headers, members = {}, dict(getattr(exc, "members", {}))
+    headers = {}
     if wait := getattr(exc, "wait", None):
         headers["Retry-After"] = str(int(wait))
     if challenge := getattr(exc, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     if isinstance(exc, exceptions.MethodNotAllowed):
         headers["Allow"] = ", ".join(view.allowed_methods)
-    detail = str(exc.detail)
+    detail, errors = _details(exc)
+    members = getattr(exc, "members", {}) | ({"errors": errors} if errors else {})
+    return problem(request, exc.status_code, detail, headers, **members)
+
+
+def _details(exc: exceptions.APIException) -> tuple[str, list[JsonObject]]:
+    """Return the text of an error, and the errors of single parameters."""
     if isinstance(exc, exceptions.UnsupportedMediaType):
-        detail = "The body must be JSON: application/json."  # DRF would repeat the media type
+        return "The body must be JSON: application/json.", []  # DRF would repeat the media type
     if isinstance(exc, InvalidParameters):
-        members["errors"] = [asdict(error) for error in exc.errors]
-    elif isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
+        return str(exc.detail), [asdict(error) for error in exc.errors]
+    if isinstance(exc, exceptions.ValidationError) and isinstance(exc.detail, dict):
         # of a request body; values are not repeated, one may be a password
         texts = {name: " ".join(map(str, errors)) for name, errors in exc.detail.items()}
-        members["errors"] = [{"parameter": name, "detail": text} for name, text in texts.items()]
-        detail = " ".join(f"{name}: {text}" for name, text in texts.items())
-    return problem(request, exc.status_code, detail, headers, **members)
+        errors = [{"parameter": name, "detail": text} for name, text in texts.items()]
+        return " ".join(f"{name}: {text}" for name, text in texts.items()), errors
+    return str(exc.detail), []
 
 
 LOCKED = "jobsite.locked"  # in the WSGI environ: a table is locked, on all servers

@@ -1,9 +1,9 @@
 """Short forms for the migrations that create the first tables."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
@@ -34,13 +34,21 @@ class CreateModels(Operation):
             table.state_forwards(app_label, state)
 
     def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for table in self.tables:
             table.database_forwards(app_label, schema_editor, from_state, to_state)
 
     def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
     ) -> None:
         for table in reversed(self.tables):
             table.database_backwards(app_label, schema_editor, from_state, to_state)

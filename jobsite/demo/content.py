@@ -3,9 +3,11 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from applications.models import HistoryEntry, Stage, StageChange
+from applications.models import Stage, StageChange, Task
 from applications.operations import create_application
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
@@ -66,46 +68,73 @@ def load(*, at: datetime, progress: Callable[[list[Row]], Iterable[Row]] = list)
     """Create the demo content, with datetimes relative to `at`. Return the number of rows by kind.
     `progress` yields the vacancies, and may show how many are created.
 
-    Does nothing if one of its brands exists. Existing recruiters of the same name, and options of
-    the same value or label, are used and not changed.
+    Does nothing if one of its vacancies exists. Existing brands and recruiters of the same name, and
+    options of the same value or label, are used and not changed.
     """
-    content = json.loads(CONTENT.read_text(encoding="utf-8"))
+    content = read()
     made = Counter(dict.fromkeys(KINDS, 0))
-    if Brand.objects.filter(name__in=[row["name"] for row in content["brands"]]).exists():
+    if Vacancy.objects.filter(title__in=[row["title"] for row in content["vacancies"]]).exists():
         return dict(made)
     with transaction.atomic():
-        brands = _brands(content["brands"], made)
-        recruiters = _recruiters(content["recruiters"], made)
-        options = _options(content["filters"], made)
+        related = Related(
+            _brands(content["brands"], made),
+            _recruiters(content["recruiters"], made),
+            make_options(content["filters"], made),
+        )
         colours = {row["name"]: row["colour"] for row in content["brands"]}
         examples = _examples(content["vacancies"])
         for number, row in enumerate(progress(content["vacancies"])):
             given = row if number % 2 else examples | row
-            vacancy = _vacancy(given, at.replace(second=0, microsecond=0))
-            if "brand" in row:
-                vacancy.brand = brands[row["brand"]]
-            if "head_recruiter" in row:
-                vacancy.head_recruiter = recruiters[row["head_recruiter"]]
+            vacancy = related.vacancy(given, at.replace(second=0, microsecond=0))
             if "image" in row:
                 drawn = header(row["image"], colours[row["brand"]])
                 vacancy.image.save(f"{row['image']}.jpg", drawn, save=False)
             vacancy.save()
-            VacancyOption.objects.bulk_create(
-                VacancyOption(vacancy=vacancy, option=options[keyword, label], position=position)
-                for keyword, labels in row.get("options", {}).items()
-                for position, label in enumerate(labels)
-            )
-            VacancyRecruiter.objects.bulk_create(
-                VacancyRecruiter(vacancy=vacancy, recruiter=recruiters[name], position=position)
-                for position, name in enumerate(row.get("recruiters", ()))
-            )
-            Place.objects.bulk_create(_places(vacancy, row))
+            related.save([(vacancy, row)])
             for position, file in enumerate(row.get("attachments", ())):
                 _attachment(vacancy, file, position).save()
                 made["attachments"] += 1
             made["vacancies"] += 1
-        _forms(content, brands, made)
+        _forms(content, related.brands, made)
     return dict(made)
+
+
+def read() -> Row:
+    return json.loads(CONTENT.read_text(encoding="utf-8"))
+
+
+@dataclass
+class Related:
+    """The rows that vacancies refer to, by name."""
+
+    brands: dict[str, Brand]
+    recruiters: dict[str, Recruiter]
+    options: dict[tuple[str, str], FilterOption]
+
+    def vacancy(self, row: Row, now: datetime) -> Vacancy:
+        """Return the unsaved vacancy of `row`."""
+        vacancy = _vacancy(row, now)
+        if "brand" in row:
+            vacancy.brand = self.brands[row["brand"]]
+        if "head_recruiter" in row:
+            vacancy.head_recruiter = self.recruiters[row["head_recruiter"]]
+        return vacancy
+
+    def save(self, pairs: Sequence[tuple[Vacancy, Row]]) -> None:
+        """Create the options, recruiters and places of saved vacancies."""
+        VacancyOption.objects.bulk_create(
+            # Ids: rows of ids are made faster.
+            VacancyOption(vacancy_id=vacancy.pk, option_id=option.pk, position=position)
+            for vacancy, row in pairs
+            for keyword, labels in row.get("options", {}).items()
+            for position, option in enumerate(self.options[keyword, label] for label in labels)
+        )
+        VacancyRecruiter.objects.bulk_create(
+            VacancyRecruiter(vacancy=vacancy, recruiter=self.recruiters[name], position=position)
+            for vacancy, row in pairs
+            for position, name in enumerate(row.get("recruiters", ()))
+        )
+        Place.objects.bulk_create(place for pair in pairs for place in _places(*pair))
 
 
 # --- Rows --------------------------------------------------------------------------------------
@@ -143,7 +172,7 @@ def _recruiters(rows: list[Row], made: Counter[str]) -> dict[str, Recruiter]:
     return recruiters
 
 
-def _options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], FilterOption]:
+def make_options(rows: list[Row], made: Counter[str]) -> dict[tuple[str, str], FilterOption]:
     """Return the options by keyword and label. A filter that has options already is not changed."""
     options = {}
     for position, row in enumerate(rows):
@@ -200,7 +229,7 @@ def load_applications(*, user: User, at: datetime) -> int:
         return 0
     at, made = at.replace(second=0, microsecond=0), 0
     stages = {stage.name: stage for stage in Stage.objects.all()}
-    for row in json.loads(CONTENT.read_text(encoding="utf-8"))["applications"]:
+    for row in read()["applications"]:
         vacancy = Vacancy.objects.filter(title=row["vacancy"]).first()
         if vacancy is None:
             continue
@@ -215,8 +244,8 @@ def load_applications(*, user: User, at: datetime) -> int:
             for name, delay in row["stages"]
             if name in stages
         )
-        HistoryEntry.objects.bulk_create(
-            HistoryEntry(
+        Task.objects.bulk_create(
+            Task(
                 application=application,
                 name=step["name"],
                 result=step.get("result", ""),
@@ -261,19 +290,22 @@ def _places(vacancy: Vacancy, row: Row) -> list[Place]:
     Those of work are at the coordinates of their city.
     """
     places = [
-        Place(vacancy=vacancy, position=position, **place)
+        Place(vacancy_id=vacancy.pk, position=position, **place)
         for position, place in enumerate(row.get("places", ()))
     ]
     for place in places:
-        if city := find_city(place.locality, place.country):
-            place.latitude, place.longitude = (
-                Decimal(str(city.latitude)),
-                Decimal(str(city.longitude)),
-            )
+        place.latitude, place.longitude = _coordinates(place.locality, place.country)
     return places + [
-        Place(vacancy=vacancy, position=position, kind=PlaceKind.APPLICANT, country=country)
+        Place(vacancy_id=vacancy.pk, position=position, kind=PlaceKind.APPLICANT, country=country)
         for position, country in enumerate(row.get("remote_countries", ()))
     ]
+
+
+@cache
+def _coordinates(locality: str, country: str) -> tuple[Decimal, Decimal] | tuple[None, None]:
+    if city := find_city(locality, country):
+        return Decimal(str(city.latitude)), Decimal(str(city.longitude))
+    return None, None
 
 
 def _attachment(vacancy: Vacancy, row: Row, position: int) -> Attachment:

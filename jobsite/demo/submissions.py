@@ -1,6 +1,5 @@
 """Submits application forms of the demo for people without an account."""
 
-import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -12,7 +11,7 @@ from applications.models import Application, Message, Stage, Submission
 from applications.operations import Attempt, Move, move, submit_application
 from applications.submissions.forms import ServedForm, submission_form
 from forms_structure.choices import CHECKED, FieldRole, FieldType
-from jobsite.demo.content import CONTENT, page
+from jobsite.demo.content import page, read
 from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 from vacancies.statistics.recording import day_of
@@ -29,7 +28,7 @@ def load_submissions(*, at: datetime, base_url: str = "") -> int:
     if Submission.objects.exists():
         return 0
     made, stages = 0, {stage.name: stage for stage in Stage.objects.all()}
-    for row in json.loads(CONTENT.read_text(encoding="utf-8"))["submissions"]:
+    for row in read()["submissions"]:
         vacancy = Vacancy.objects.with_form().filter(title=row["vacancy"]).first()
         if vacancy is None:
             continue

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
@@ -51,7 +51,7 @@ def _end() -> float:
 class _Timed:
     """A file that can be read until the time `until`. It is the body of a request."""
 
-    def __init__(self, file: Any, until: float) -> None:
+    def __init__(self, file: IO[bytes], until: float) -> None:
         self.file, self.until = file, until
         self.seek, self.tell = file.seek, file.tell
 
@@ -136,11 +136,11 @@ class ObjectStorage(S3Storage):
     def _open(self, name: str, mode: str = "rb") -> File:
         return File(self.fetch(name), name)
 
-    def _save(self, name: str, content: Any) -> str:
+    def _save(self, name: str, content: File) -> str:
         self.put(name, content)
         return name
 
-    def put(self, name: str, file: Any) -> None:
+    def put(self, name: str, file: IO[bytes]) -> None:
         """Store the content of `file`. The store compares it with its MD5. Raise OSError."""
         file.seek(0)
         md5 = hashlib.md5(usedforsecurity=False)

@@ -16,7 +16,7 @@ def parse(url: str) -> dict[str, str]:
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
-        options = dict(
+        query = dict(
             parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         )
     except ValueError:
@@ -30,15 +30,9 @@ def parse(url: str) -> dict[str, str]:
     name = parts.path.strip("/")
     if not _BUCKET.fullmatch(name):
         raise ValueError(f"FILES_URL names the bucket {name!r}, which is no name.")
-    tls, region = options.pop("tls", "on"), options.pop("region", "us-east-1")
-    if tls not in ("on", "off"):
-        raise ValueError(f"FILES_URL has tls={tls!r}, not on or off.")
-    if options or not region:
-        raise ValueError(
-            f"FILES_URL has the parameters {sorted(options) or ['region=']}; use region and tls."
-        )
+    has_tls, region = _options(query)
     host = f"[{host}]" if ":" in host else host
-    endpoint = f"http{'s' if tls == 'on' else ''}://{host}{f':{port}' if port else ''}"
+    endpoint = f"{'https' if has_tls else 'http'}://{host}{f':{port}' if port else ''}"
     return {
         "access_key": unquote(parts.username),
         "secret_key": unquote(parts.password),
@@ -46,3 +40,15 @@ def parse(url: str) -> dict[str, str]:
         "endpoint_url": endpoint,
         "region_name": region,
     }
+
+
+def _options(query: dict[str, str]) -> tuple[bool, str]:
+    """Return whether to use TLS, and the region."""
+    tls, region = query.pop("tls", "on"), query.pop("region", "us-east-1")
+    if tls not in ("on", "off"):
+        raise ValueError(f"FILES_URL has tls={tls!r}, not on or off.")
+    if query or not region:
+        raise ValueError(
+            f"FILES_URL has the parameters {sorted(query) or ['region=']}; use region and tls."
+        )
+    return tls == "on", region

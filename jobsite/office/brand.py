@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import ForeignKey, ManyToManyField, QuerySet
 from django.forms import ModelChoiceField, ModelForm, ModelMultipleChoiceField
-from django.http import HttpResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -17,8 +16,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from jobsite.admin.base import counted, counted_link
 from jobsite.api.absolute_urls import host_url, is_main_host
-from jobsite.office.brand_emails import BrandEmailPages
-from jobsite.types import Context, UserRequest
+from jobsite.office.brand_email_pages import BrandEmailPages
+from jobsite.types import UserRequest
 from vacancies.access.brands import brands_of, colleagues_of, forms_for
 from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.choices import Fact
@@ -136,16 +135,6 @@ class BrandAdmin(ContentAdmin):
         if db_field.name == "members":  # accounts that the user may not see are not revealed
             kwargs["queryset"] = colleagues_of(request.user).filter(is_staff=True)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
-
-    def changeform_view(
-        self,
-        request: UserRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: Context | None = None,
-    ) -> HttpResponse:
-        context = {"shows_emails": settings.MULTI_BRANDING} | (extra_context or {})
-        return super().changeform_view(request, object_id, form_url, context)
 
     @display(description=_("List for another website"))
     def embed(self, brand: Brand) -> str:

@@ -1,24 +1,21 @@
-"""What a report shows: the period, a brand, and by what it is divided."""
+"""What a report shows: the period and a brand."""
 
 from datetime import date
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from vacancies.access.brands import brands_of
-from vacancies.choices import Keyword
-from vacancies.models import Brand, Filter
+from vacancies.models import Brand
 from vacancies.statistics.reading import Days
 from vacancies.statistics.recording import DAY
 
 DAYS_MAX = 1830  # five years
 DEFAULT_DAYS = 90
 FIRST_YEAR = 1971
-BRAND = "brand"
 
 
 def presets(last: date) -> list[tuple[str, Days]]:
@@ -46,23 +43,17 @@ class ReportForm(forms.Form):
     brand = forms.ModelChoiceField(
         Brand.objects.none(), label=_("Brand"), required=False, empty_label=_("All brands")
     )
-    by = forms.ChoiceField(label=_("Divided by"), required=False)
 
     def __init__(self, given: dict[str, str], *, user: User, last: date) -> None:
         """`last` is the last day with figures."""
         period = Days.until(last, DEFAULT_DAYS)
-        defaults = {"since": str(period.first), "until": str(period.last), "by": BRAND}
+        defaults = {"since": str(period.first), "until": str(period.last)}
         if given.get("since") or given.get("until"):
             defaults["since"] = ""
         super().__init__(defaults | {name: value for name, value in given.items() if value})
         self.last = last
-        filters = Filter.objects.filter(keyword__in=Keyword.values)
-        by: Any = self.fields["by"]
-        by.choices = [(BRAND, _("Brand")), *((each.keyword, each.label) for each in filters)]
         brand: Any = self.fields["brand"]
         brand.queryset = brands_of(user)
-        if not settings.MULTI_BRANDING and not brand.queryset.exists():
-            del self.fields["brand"]
         for field in self.fields.values():
             field.widget.attrs["class"] = "panel-select"
 

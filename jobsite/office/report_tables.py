@@ -7,11 +7,11 @@ from math import ceil
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Sum, Value
+from django.db.models import Count, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import pgettext
 
 from applications.models import Application, DailyApplications, Reason, Stage
 from applications.statistics import OTHER
@@ -20,8 +20,8 @@ from jobsite.days import start_of_day
 from jobsite.spreadsheets.writing import Cell
 from vacancies.access.brands import scope_to_brands
 from vacancies.dates import end_of_day
-from vacancies.models import Brand, DailyVacancies, FilterOption, StatisticsQuerySet
-from vacancies.statistics.reading import SUMS, Days, by_day, by_group, live_by_group
+from vacancies.models import Brand, DailyVacancies, StatisticsQuerySet
+from vacancies.statistics.reading import Days, by_brand, by_day, live_by_brand
 from vacancies.statistics.recording import DAY
 
 MAX_POINTS = 60  # of a line
@@ -43,29 +43,19 @@ class ReportTable:
 
 @dataclass
 class Scope:
-    """What a report is about. `options` has the labels of the options by id, or is None:
-    divided by brand.
-    """
+    """What a report is about: one `brand`, or all of the user."""
 
     user: User
     days: Days
     brand: Brand | None
-    label: str
-    options: dict[int, str] | None
     _names: dict[int | None, str] = field(default_factory=dict)
-
-    @property
-    def pks(self) -> list[int] | None:
-        return None if self.options is None else list(self.options)
 
     def rows(self, model: type[DailyVacancies] | type[DailyApplications]) -> StatisticsQuerySet:
         rows = model.objects.visible_to(self.user)
         return rows.filter(brand=self.brand) if self.brand else rows
 
     def name(self, pk: int | None) -> str:
-        """Return the name of a group."""
-        if self.options is not None:
-            return self.options.get(pk or 0, "")
+        """Return the name of a brand."""
         if not self._names:
             self._names = {None: _("No brand"), **dict(Brand.objects.values_list("pk", "name"))}
         return self._names.get(pk, _("Deleted brand"))
@@ -80,10 +70,6 @@ class Scope:
         return found[::-1]
 
 
-def options_of(keyword: str) -> dict[int, str]:
-    return dict(FilterOption.objects.filter(filter__keyword=keyword).values_list("pk", "label"))
-
-
 def short(day: date) -> str:
     return date_format(day, pgettext("a date in Django's letters", "j M Y"))
 
@@ -92,109 +78,53 @@ def live(scope: Scope) -> ReportTable:
     """The vacancies that are live at the end of a day."""
     points = [part.last for part in scope.parts()]
     rows = scope.rows(DailyVacancies)
-    everything = rows.filter(option=None, day__in=points).order_by()
+    everything = rows.filter(day__in=points).order_by()
     total = dict(everything.values_list("day").annotate(number=Sum("live")))
-    groups = live_by_group(rows, points, scope.pks)
-    largest = sorted(groups, key=lambda pk: (-groups[pk].get(points[-1], 0), scope.name(pk)))
-    filled = [pk for pk in largest if any(groups[pk].values())]
+    brands = live_by_brand(rows, points)
+    largest = sorted(brands, key=lambda pk: (-brands[pk].get(points[-1], 0), scope.name(pk)))
+    filled = [pk for pk in largest if any(brands[pk].values())]
     shown = filled[: SERIES_MAX - 1]
     series = [Series(_("All"), [total.get(day, 0) for day in points])]
-    series += [Series(scope.name(pk), [groups[pk].get(day, 0) for day in points]) for pk in shown]
-    if len(series) == 2 and scope.options is None:
+    series += [Series(scope.name(pk), [brands[pk].get(day, 0) for day in points]) for pk in shown]
+    if len(series) == 2:
         series.pop(0)  # one brand has everything
-    labels = [short(day) for day in points]
-    note = ""
-    if len(filled) > len(shown):
-        note = _("The five with the most vacancies on the last date are shown.")
+    note = _("The five with the most vacancies on the last date are shown.")
+    return _table_of_series(
+        series, [short(day) for day in points], note if len(filled) > len(shown) else ""
+    )
+
+
+def _table_of_series(series: list[Series], labels: list[str], note: str) -> ReportTable:
+    rows: list[list[Cell]] = [
+        [label, *(each.values[n] for each in series)] for n, label in enumerate(labels)
+    ]
     return ReportTable(
         "live",
         _("Published vacancies"),
         [_("End of"), *(each.name for each in series)],
-        [[label, *(each.values[n] for each in series)] for n, label in enumerate(labels)]
-        if any(any(each.values) for each in series)
-        else [],
+        rows if any(any(each.values) for each in series) else [],
         line_chart(labels, series),
         legend(series),
         note,
     )
 
 
-def time_to_close(scope: Scope) -> ReportTable:
-    """How long closed vacancies had been live."""
-    rows = scope.rows(DailyVacancies).filter(option=None)
-    rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
-    sums = {name: value or 0 for name, value in rows.aggregate(**{n: Sum(n) for n in SUMS}).items()}
-    limits = [sums[f"closed_in_{limit}"] for limit in (7, 30, 60, 90)] + [sums["closed"]]
-    names = [
-        _("up to 7 days"),
-        _("8 to 30 days"),
-        _("31 to 60 days"),
-        _("61 to 90 days"),
-        _("more than 90 days"),
-    ]
-    numbers = [limit - before for before, limit in zip([0, *limits], limits, strict=False)]
-    closed = sums["closed"]
-    return ReportTable(
-        "time-to-close",
-        _("Time to close"),
-        [_("Published for"), _("Closed"), _("Share (%)")],
-        [
-            [name, number, round(100 * number / closed, 1)]
-            for name, number in zip(names, numbers, strict=True)
-        ]
-        if closed
-        else [],
-        bar_chart(list(zip(names, numbers, strict=True))),
-        note=ngettext(
-            "%(count)s vacancy closed, after %(days)s days.",
-            "%(count)s vacancies closed, after %(days)s days on average.",
-            closed,
-        )
-        % {"count": closed, "days": average(sums["days_live"], closed)}
-        if closed
-        else "",
-    )
-
-
-def average(days: float, closed: int) -> Cell:
-    """Return the average number of days, "" if nothing closed."""
-    return round(days / closed, 1) if closed else ""
-
-
-def groups(scope: Scope) -> ReportTable:
-    """Vacancies by brand or option."""
+def vacancies_by_brand(scope: Scope) -> ReportTable:
     rows = scope.rows(DailyVacancies)
-    sums = by_group(rows, scope.days, scope.pks, "went_live", "closed", "days_live")
-    at_end = live_by_group(rows, [scope.days.last], scope.pks)
-    found: list[list[Cell]] = []
+    sums = by_brand(rows, scope.days, "went_live", "closed")
+    at_end = live_by_brand(rows, [scope.days.last])
+    found = []
     for pk, row in sums.items():
-        of_group = at_end.get(pk, {}).get(scope.days.last, 0)
-        if of_group or row["went_live"] or row["closed"]:
-            days = average(row["days_live"], row["closed"])
-            found.append([scope.name(pk), of_group, row["went_live"], row["closed"], days])
-    found.sort(key=lambda row: (-int(str(row[1])), str(row[0])))
-    bars = [(str(row[0]), float(str(row[4]))) for row in found if row[4] != ""]
+        of_brand = at_end.get(pk, {}).get(scope.days.last, 0)
+        if of_brand or row["went_live"] or row["closed"]:
+            found.append((scope.name(pk), of_brand, row["went_live"], row["closed"]))
+    found.sort(key=lambda row: (-row[1], row[0]))
     return ReportTable(
         "groups",
-        _("Time to close by: %(name)s") % {"name": scope.label},
-        [
-            scope.label,
-            _("Published on the last date"),
-            _("Went live"),
-            _("Closed"),
-            _("Days to close, average"),
-        ],
-        found,
-        bar_chart(sorted(bars, key=lambda bar: -bar[1])[:MAX_BARS]),
-        note=several(scope),
-    )
-
-
-def several(scope: Scope) -> str:
-    return (
-        ""
-        if scope.options is None
-        else _("A vacancy with several options counts for each of them.")
+        _("Vacancies by brand"),
+        [_("Brand"), _("Published on the last date"), _("Went live"), _("Closed")],
+        [list(row) for row in found],
+        bar_chart([(name, number) for name, number, *_rest in found if number][:MAX_BARS]),
     )
 
 
@@ -216,15 +146,14 @@ def received(scope: Scope) -> ReportTable:
     )
 
 
-def applications_by_group(scope: Scope) -> ReportTable:
-    sums = by_group(scope.rows(DailyApplications), scope.days, scope.pks, "received")
+def applications_by_brand(scope: Scope) -> ReportTable:
+    sums = by_brand(scope.rows(DailyApplications), scope.days, "received")
     found = [(scope.name(pk), row["received"]) for pk, row in sums.items() if row["received"]]
-    title = _("Applications by: %(name)s") % {"name": scope.label}
-    return counted("applications-by-group", title, scope.label, found, several(scope))
+    return counted("applications-by-group", _("Applications by brand"), _("Brand"), found)
 
 
 def sources(scope: Scope) -> ReportTable:
-    rows = scope.rows(DailyApplications).filter(option=None, received__gt=0).order_by()
+    rows = scope.rows(DailyApplications).filter(received__gt=0).order_by()
     rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
     names = {"": _("No source"), OTHER: _("Other sources")}
     found = [
@@ -285,7 +214,7 @@ def stored(scope: Scope) -> Any:
     return rows.filter(created_at__gte=first, created_at__lt=end).order_by()
 
 
-def of_vacancies(code: str, title: str, headings: list[str], rows: Any) -> ReportTable:
+def of_vacancies(code: str, title: str, headings: list[str], rows: QuerySet) -> ReportTable:
     """Count `rows` of (title, number of the vacancy) or (title, number, source)."""
     found: list[list[Cell]] = []
     for name, pk, *source, number in rows.annotate(number=Count("pk")).order_by(
@@ -322,13 +251,13 @@ def counted(
 
 
 Makers = dict[str, Callable[[Scope], ReportTable]]  # by the code of the table
-OF_VACANCIES: Makers = {"live": live, "time-to-close": time_to_close, "groups": groups}
+OF_VACANCIES: Makers = {"live": live, "groups": vacancies_by_brand}
 OF_APPLICATIONS: Makers = {
     "applications": received,
     "sources": sources,
     "stages": stages,
     "reasons": reasons,
-    "applications-by-group": applications_by_group,
+    "applications-by-group": applications_by_brand,
     "vacancies": by_vacancy,
     "vacancies-sources": by_vacancy_and_source,
 }

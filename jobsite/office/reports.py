@@ -1,11 +1,10 @@
-"""The page of reports: vacancies and applications over time, by brand, option, source and stage."""
+"""The page of reports: vacancies and applications over time, by brand, source and stage."""
 
 from collections.abc import Callable
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -15,20 +14,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.pages import AdminPages
-from jobsite.office.report_form import BRAND, ReportForm, presets
+from jobsite.office.report_form import ReportForm, presets
 from jobsite.office.report_tables import (
     OF_APPLICATIONS,
     OF_VACANCIES,
     Makers,
     ReportTable,
     Scope,
-    options_of,
     short,
 )
 from jobsite.office.visit_tables import OF_VISITORS
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
-from jobsite.types import JsonObject, UserRequest
-from vacancies.models import Filter
+from jobsite.types import UserRequest
 from vacancies.statistics.reading import last_recorded
 
 MAX_ROWS = 200  # of a table on the page; files have all
@@ -57,20 +54,15 @@ class ReportPages(AdminPages):
         form = ReportForm(request.GET.dict(), user=request.user, last=last)
         if not form.is_valid():
             return self._page(request, context | {"form": form}, status=400)
-        may_see_applications = request.user.has_perm("applications.view_application")
-        makers = OF_VACANCIES | (OF_APPLICATIONS if may_see_applications else {})
-        if settings.CAREER_SITE and may_see_applications:
-            makers |= OF_VISITORS
-        scope = scope_of(request.user, form.cleaned_data)
+        makers, data = makers_for(request), form.cleaned_data
+        scope = Scope(request.user, data["days"], data["brand"])
         if "table" in request.GET or "format" in request.GET:
             return export(request, makers, scope, at=at)
         query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
+        tables = (make(scope) for make in makers.values())
         context |= {
             "form": form,
-            "tables": [
-                (table, exports(table, query))
-                for table in (make(scope) for make in makers.values())
-            ],
+            "tables": [(table, exports(table, query)) for table in tables],
             "period": _("%(first)s until %(last)s")
             % {"first": short(scope.days.first), "last": short(scope.days.last)},
             "presets": [
@@ -90,12 +82,11 @@ class ReportPages(AdminPages):
         )
 
 
-def scope_of(user: User, data: JsonObject) -> Scope:
-    """Return what the report is about, by the valid `data` of the form."""
-    by = data["by"]
-    label = _("Brand") if by == BRAND else Filter.objects.get(keyword=by).label
-    options = None if by == BRAND else options_of(by)
-    return Scope(user, data["days"], data.get("brand"), label, options)
+def makers_for(request: UserRequest) -> Makers:
+    """Return what makes the tables that the user may see."""
+    if not request.user.has_perm("applications.view_application"):
+        return OF_VACANCIES
+    return OF_VACANCIES | OF_APPLICATIONS | (OF_VISITORS if settings.CAREER_SITE else {})
 
 
 def export(request: UserRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:

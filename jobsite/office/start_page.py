@@ -3,7 +3,6 @@ vacancies. `UNFOLD` in settings.py names `dashboard`.
 """
 
 from datetime import date
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
@@ -16,7 +15,7 @@ from jobsite.office.report_form import presets
 from jobsite.office.to_do import to_do
 from jobsite.ops.jobs import is_stopped, late
 from jobsite.text.formats import format_datetime
-from jobsite.types import UserRequest
+from jobsite.types import JsonObject, UserRequest
 from vacancies.admin.dashboard import TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
 from vacancies.statistics.reading import Days, by_day, last_recorded
@@ -60,7 +59,7 @@ def problems(user: User) -> list[str]:
     ]
 
 
-def dashboard(request: UserRequest, context: dict[str, Any]) -> dict[str, Any]:
+def dashboard(request: UserRequest, context: JsonObject) -> JsonObject:
     context = vacancies_dashboard(request, context)
     may_see_vacancies = "states" in context
     may_see_applications = request.user.has_perm("applications.view_application")

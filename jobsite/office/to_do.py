@@ -5,7 +5,6 @@ Each part leads to the list of exactly these rows.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
@@ -18,7 +17,7 @@ from applications.admin.list.filters import undecided_before
 from applications.admin.page.origins import to_inform
 from applications.models import Application, HistoryEntry, Stage
 from jobsite.admin.once import once_per_request
-from jobsite.types import StrOrPromise, UserRequest
+from jobsite.types import JsonObject, StrOrPromise, UserRequest
 from vacancies.access.brands import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING
@@ -64,7 +63,7 @@ def as_text(count: int) -> str:
     return f"{MAX_COUNT}+" if count > MAX_COUNT else str(count or "")
 
 
-def to_do(request: UserRequest, attention: list[dict[str, Any]]) -> list[Part]:
+def to_do(request: UserRequest, attention: list[JsonObject]) -> list[Part]:
     """Return what there is to do, the most urgent first. `attention` has the numbers of vacancies,
     each with its address.
     """
@@ -83,7 +82,7 @@ def to_do(request: UserRequest, attention: list[dict[str, Any]]) -> list[Part]:
     return parts
 
 
-def approvals(request: UserRequest, number: dict[str, Any] | None) -> Iterator[Part]:
+def approvals(request: UserRequest, number: JsonObject | None) -> Iterator[Part]:
     if number and approves(request):
         own = waiting_for_approval(Vacancy.objects.editable_by(request.user)).only("title")
         rows = [

@@ -39,13 +39,7 @@ OF_VISITORS: Makers = {
 def table(
     scope: Scope, code: str, title: str, *, has_vacancies: bool = True, has_sources: bool = True
 ) -> ReportTable:
-    names = {"": _("No source"), OTHER: _("Other sources")}
-    sums: defaultdict[tuple, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for vacancy, pk, source, *numbers in counted(scope):
-        labels = (vacancy,) * has_vacancies + (names.get(source, source),) * has_sources
-        of_group = sums[labels, (pk,) * has_vacancies]
-        for column, number in enumerate(numbers):
-            of_group[column] += number
+    sums = _sums(scope, has_vacancies=has_vacancies, has_sources=has_sources)
     rows: list[list[Cell]] = [
         [*labels, views, started, sent, round(100 * sent / views, 1) if views else "", *pks]
         for (labels, pks), (views, started, sent) in sums.items()
@@ -66,6 +60,18 @@ def table(
     bars.sort(key=lambda bar: -bar[1])
     chart = bar_chart(bars[:MAX_BARS]) if bars else ""
     return ReportTable(code, title, headings, rows, chart, note=deleted_note() if rows else "")
+
+
+def _sums(scope: Scope, *, has_vacancies: bool, has_sources: bool) -> dict[tuple, list[int]]:
+    """Return the numbers of each group: its labels, and the number of its vacancy."""
+    names = {"": _("No source"), OTHER: _("Other sources")}
+    sums: defaultdict[tuple, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for vacancy, pk, source, *numbers in counted(scope):
+        labels = (vacancy,) * has_vacancies + (names.get(source, source),) * has_sources
+        of_group = sums[labels, (pk,) * has_vacancies]
+        for column, number in enumerate(numbers):
+            of_group[column] += number
+    return sums
 
 
 def counted(scope: Scope) -> Iterator[tuple]:

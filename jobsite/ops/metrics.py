@@ -13,7 +13,6 @@ import os
 import platform
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import django
@@ -148,7 +147,7 @@ class GaugeCollector:
 
 
 def gauge(
-    name: str, text: str, labels: Iterable[str], numbers: Mapping[Any, float]
+    name: str, text: str, labels: Iterable[str], numbers: Mapping[tuple, float]
 ) -> GaugeMetricFamily:
     """Return the gauge `jobsite_<name>` with the help `text`;
     `numbers` are by the values of `labels`.

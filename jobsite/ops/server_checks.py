@@ -22,6 +22,7 @@ from django.utils import timezone
 from jobsite.ops import health
 from jobsite.ops.checks import existing_folder
 from jobsite.serving import replica
+from jobsite.types import JsonObject
 
 DISK_LOW = 2 * 2**30  # bytes
 MAIL_TIMEOUT = 5  # seconds
@@ -134,7 +135,7 @@ def mail_server_responds() -> Iterator[CheckMessage]:
     if not settings.IS_MAIL_SENT:
         return  # W005
     mailers: Any = getattr(settings, "MAILERS", None)
-    options: dict[str, Any] = mailers["default"]["OPTIONS"] if mailers else {}
+    options: JsonObject = mailers["default"]["OPTIONS"] if mailers else {}
     host = options.get("host") or getattr(settings, "EMAIL_HOST", "")
     port = int(options.get("port") or getattr(settings, "EMAIL_PORT", None) or 25)
     try:

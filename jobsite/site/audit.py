@@ -8,15 +8,16 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from django.conf import settings
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from applications.alerts.queries import matching
+from jobsite.types import JsonObject
 from vacancies.choices import Audience, State
 from vacancies.models import Brand, Requisition, Vacancy
 
@@ -32,7 +33,7 @@ _JOB = re.compile(r"<referencenumber><!\[CDATA\[([^\]]*)")
 _POSTING = re.compile(r'<script type="application/ld\+json">(.*?)</script>', re.DOTALL)
 
 
-def compare(path: str, expected: set[Any], seen: set[Any]) -> Iterator[str]:
+def compare(path: str, expected: AbstractSet, seen: AbstractSet) -> Iterator[str]:
     """Yield the differences between what `path` has to show and what it shows."""
     if missing := sorted(expected - seen):
         yield f"{path}: does not show {missing[:20]}"
@@ -50,19 +51,15 @@ class SiteAudit:
     ) -> None:
         self.get, self.at, self.pks, self.progress = get, at, pks, progress
         self.faults: list[str] = []
-        self.expected, self.seen = defaultdict[str, set[Any]](set), defaultdict[str, set[Any]](set)
+        self.expected, self.seen = defaultdict[str, set](set), defaultdict[str, set](set)
         # By host: the start and the id of the public vacancies.
-        self.listed: dict[str, list[Any]] = {}
+        self.listed: dict[str, list[tuple[datetime | None, int]]] = {}
 
     def differences(self) -> Iterator[str]:
         """Yield every difference between the career site, as visitors see it, and the visibility
         rule.
         """
-        hosts = (
-            Brand.objects.exclude(host="").values_list("host", flat=True)
-            if settings.MULTI_BRANDING
-            else ()
-        )
+        hosts = Brand.objects.exclude(host="").values_list("host", flat=True)
         self.listed = {host: [] for host in ("", *hosts)}
         for vacancy in self.vacancies():
             if vacancy.pk in self.pks:
@@ -148,7 +145,7 @@ class SiteAudit:
         kinds = [place.kind for place in vacancy.places.all()]
         return kinds.count("site"), kinds.count("applicant")
 
-    def compare_times(self, vacancy: Vacancy, posting: dict[str, Any]) -> Iterator[str]:
+    def compare_times(self, vacancy: Vacancy, posting: JsonObject) -> Iterator[str]:
         times = {"datePosted": vacancy.publish_from, "validThrough": vacancy.publish_until}
         for name, at in times.items():
             expected = timezone.localtime(at).isoformat(timespec="seconds") if at else None
@@ -171,4 +168,4 @@ class SiteAudit:
 
 def host_of(vacancy: Vacancy) -> str:
     """Return the host whose career site has `vacancy`, "" for the main one."""
-    return vacancy.shown_brand.host if vacancy.shown_brand else ""
+    return vacancy.brand.host if vacancy.brand else ""

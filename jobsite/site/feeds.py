@@ -176,7 +176,7 @@ def _of_all_places(vacancy: Vacancy, base: str) -> dict[str, str]:
     ]
     end = vacancy.publish_until
     texts = "".join(getattr(vacancy, key) for key in TEXTS)
-    brand, url = vacancy.shown_brand, vacancy.url
+    brand, url = vacancy.brand, vacancy.url
     return {
         "title": vacancy.title,
         "date": f"{vacancy.publish_from:%Y-%m-%dT%H:%M:%SZ}",  # in UTC

@@ -5,7 +5,6 @@ the context and a tag of all templates.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -20,6 +19,7 @@ from jobsite.api.absolute_urls import absolute, host_url, is_main_host
 from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.site.reading import Interface
+from jobsite.types import JsonObject
 from vacancies.api.published import ID
 from vacancies.models import Brand, BrandLink, Vacancy
 
@@ -52,7 +52,7 @@ class Site:
     @cached_property
     def brand(self) -> Brand | None:
         """The brand that has the host of the request."""
-        if not (settings.CAREER_SITE and settings.MULTI_BRANDING):
+        if not settings.CAREER_SITE:
             return None
         host = self.request.get_host()
         if is_main_host(host):
@@ -124,7 +124,7 @@ class BrandHostMiddleware:
         return self.get_response(request)
 
     def process_view(
-        self, request: HttpRequest, view: object, args: object, kwargs: dict[str, Any]
+        self, request: HttpRequest, view: object, args: object, kwargs: JsonObject
     ) -> None:
         match = request.resolver_match
         if match is None or match.namespace in NAMESPACES or match.url_name in PAGES:
@@ -169,7 +169,7 @@ def version_of(css: str) -> str:
     return sha256(css.encode()).hexdigest()[:8]
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> JsonObject:
     """The context processor of all pages. Nothing is read unless a template shows it."""
     try:
         request.get_host()
@@ -186,7 +186,7 @@ def site_links(context: Context) -> list[BrandLink]:
     """
     if "site" not in context:
         return []
-    employer = context.get("employer") or getattr(context.get("vacancy"), "shown_brand", None)
+    employer = context.get("employer") or getattr(context.get("vacancy"), "brand", None)
     # A sign-in view of a package has a `site` of its own. Such pages are on the main host.
     brand = employer or getattr(context["site"], "brand", None)
     return BrandLink.shown(get_language() or site_language(), brand and brand.pk)

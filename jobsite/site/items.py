@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from django.db.models import Choices
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -205,6 +206,6 @@ def _joined(value: str | list[str] | None) -> str:
     return value if isinstance(value, str) else ", ".join(value or ())
 
 
-def _label(choices: Any, value: str | None) -> str:
+def _label(choices: type[Choices], value: str | None) -> str:
     """Return the label of a value of an open list."""
     return str(choices(value).label) if value in choices.values else value or ""

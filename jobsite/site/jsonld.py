@@ -8,7 +8,6 @@ there is no block.
 import json
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
 
 from django.conf import settings
 from django.core.files.images import get_image_dimensions
@@ -124,8 +123,8 @@ def _salary(pay: JsonObject | None) -> JsonObject | None:
 
 def _logo(item: JsonObject, vacancy: Vacancy) -> str:
     """Return the URL of the uploaded icon of the brand, if it has the shape of a logo, else ""."""
-    icon = vacancy.shown_brand and vacancy.shown_brand.icon_large
-    if not icon or not is_logo(str(icon)):
+    icon = vacancy.brand and vacancy.brand.icon_large
+    if not item.get("brand") or not icon or not is_logo(str(icon)):
         return ""
     url: str = item["brand"]["icons"]["large"]
     return url
@@ -147,7 +146,7 @@ def _ratio(name: str) -> float:
     return width / height if width and height else 0
 
 
-def _one_or_list(values: list[Any]) -> Any:
+def _one_or_list(values: list) -> object:
     """Return the only value, or the list of several: validators know lists less well."""
     return values[0] if len(values) == 1 else values
 

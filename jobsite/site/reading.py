@@ -18,6 +18,7 @@ from django.utils.cache import get_max_age
 from jobsite.api import caching
 from jobsite.api.problems import LOCKED
 from jobsite.serving.revision import read_state
+from jobsite.types import JsonObject
 
 Query = Iterable[tuple[str, str]]
 # Of the request of the page: the host and the client, for absolute URLs and the rate limit.
@@ -37,7 +38,7 @@ _KEPT = (
 class ProblemResponseError(Exception):
     """The interface answered with an error: its `status`, problem document and Retry-After."""
 
-    def __init__(self, status: int, problem: Any, retry_after: str = "") -> None:
+    def __init__(self, status: int, problem: JsonObject, retry_after: str = "") -> None:
         self.status, self.problem, self.retry_after = status, problem, retry_after
         super().__init__(status)
 

@@ -1,17 +1,16 @@
 """What social networks and messengers show of a page: Open Graph."""
 
-from typing import Any
-
 from babel.core import get_global
 from django.templatetags.static import static
 
 from jobsite.site.hosts import Site
+from jobsite.types import JsonObject
 from vacancies.uploads.image_copies import picture
 
 DESCRIPTION_MAX = 200  # characters
 
 
-def share(site: Site, *, title: str, description: str, image: str, language: str) -> dict[str, Any]:
+def share(site: Site, *, title: str, description: str, image: str, language: str) -> JsonObject:
     """Return the values of site/share.html. `language` is that of its texts."""
     image, size = image or site.logo, None
     if found := picture(image):

@@ -30,9 +30,7 @@ def pages(site: Site, *, at: datetime) -> VacancyQuerySet:
     """The vacancies that have their page on `site` at the time `at`: public ones whose brand has no
     website of its own for them, on the host of their brand.
     """
-    own = Q(brand=site.brand) if site.brand else Q()
-    if settings.MULTI_BRANDING and not site.brand:
-        own = Q(brand=None) | Q(brand__host="")
+    own = Q(brand=site.brand) if site.brand else Q(brand=None) | Q(brand__host="")
     here = Q(brand=None) | Q(brand__vacancy_url="")
     return Vacancy.objects.published(at=at).external().filter(own, here)
 
@@ -121,7 +119,7 @@ def part(site: Site, number: int) -> HttpResponseBase:
 def _lists(site: Site, at: datetime) -> Iterator[str]:
     """Yield the paths of the lists: one per language, and one per brand with vacancies."""
     yield from (language["path"] for language in site.languages)
-    if settings.MULTI_BRANDING and not site.brand:
+    if not site.brand:
         vacancies = Vacancy.objects.published(at=at).external().filter(brand=OuterRef("pk"))
         brands = Brand.objects.filter(Exists(vacancies), host="").exclude(slug="")
         yield from (

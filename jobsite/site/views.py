@@ -102,8 +102,6 @@ def jobs(site: Site, language: str = "") -> HttpResponse:
 def brand(site: Site, slug: str, language: str = "") -> HttpResponse:
     """Show a brand and its vacancies. A brand with a host has them there."""
     language = language or site_language()
-    if not settings.MULTI_BRANDING:
-        raise Http404
     found = get_object_or_404(Brand, slug=slug)
     if site.brand not in (None, found):
         raise Http404
@@ -148,9 +146,9 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
         posting = jsonld.job_posting(item, row, takes_applications=bool(apply_page))
         context = {
             "similar": _similar(site, row),
-            "employer": row.shown_brand,
+            "employer": row.brand,
             "back": _way_back(site),
-            "theme": theme_path(row.shown_brand),
+            "theme": theme_path(row.brand),
             "item": shown,
             "facts": shown.facts(Filter.objects.all()),
             "apply_url": item["apply_url"] or apply_page,
@@ -162,9 +160,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
                 language=item["language"],
             ),
             "posting": jsonld.script(posting) if posting else "",
-            "brand_path": page_path("brand", language, slug=row.shown_brand.slug)
-            if row.shown_brand
-            else "",
+            "brand_path": page_path("brand", language, slug=row.brand.slug) if row.brand else "",
             "canonical": item["url"],
         }
         return interface.cache(respond(site, "vacancy.html", context))
@@ -186,24 +182,46 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
             raise
         errors = [error["detail"] for error in refusal.problem["errors"]]
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
-    meta = found["meta"]
-    number = meta["current_page"]
-    address = filters.address(number)
-    site.query = address[len(request.path) :]
-    limits = () if site.brand else own
-    back = filters.here(limits).partition("?")[2] if limits or filters.given else ""
     context = {
+        **_of_list(site, heading, brand),
+        **_found(site, filters, found, [] if site.brand else own),
+        "has_logos": not brand and len({ShownItem(item).brand_name for item in found["data"]}) > 1,
+        "facets": [facet for facet in facets if facet.name not in dict(own)],
+        "chips": filters.chips(facets),
+        "alert": _with(
+            page_path("alerts", translation.get_language()), [*filters.alert_query, *own]
+        ),
+    }
+    return interface.cache(respond(site, "list.html", context))
+
+
+def _of_list(site: Site, heading: str, brand: Brand | None) -> dict[str, object]:
+    """Return what a list shows, whatever was found."""
+    return {
         "employer": brand,
         "heading": heading,
         "theme": theme_path(brand),
         "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
+        "share": _share_of_list(site, heading, brand),
+    }
+
+
+def _found(
+    site: Site, filters: Filters, found: JsonObject, limits: list[tuple[str, str]]
+) -> dict[str, object]:
+    """Return the page of the vacancies `found` with `filters`. `limits` are those that the way back
+    from a vacancy to the list has, too.
+    """
+    meta = found["meta"]
+    number = meta["current_page"]
+    address = filters.address(number)
+    site.query = address[len(site.request.path) :]
+    back = filters.here(limits).partition("?")[2] if limits or filters.given else ""
+    return {
         "items": _items(site, found["data"], filters.source, back),
-        "has_logos": not brand and len({ShownItem(item).brand_name for item in found["data"]}) > 1,
         "meta": meta,
         "filters": filters,
-        "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
-        "chips": filters.chips(facets),
         "sorts": filters.sorts,
         "places": filters.places(),
         "suggestions": filters.suggestions(meta.get("suggestions") or []),
@@ -211,13 +229,8 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "next": filters.page(number + 1) if found["links"]["next"] else "",
         "canonical": site.url(address),
         "alternates": _alternates(site),
-        "share": _share_of_list(site, heading, brand),
         "is_indexed": filters.is_indexed and bool(found["data"]),
-        "alert": _with(
-            page_path("alerts", translation.get_language()), [*filters.alert_query, *own]
-        ),
     }
-    return interface.cache(respond(site, "list.html", context))
 
 
 def _share_of_list(site: Site, heading: str, brand: Brand | None) -> dict[str, Any]:
@@ -303,7 +316,7 @@ def _closed(site: Site, interface: Interface, pk: int, language: str) -> HttpRes
     closed = Vacancy.objects.closed(at=interface.now).select_related("brand").filter(pk=pk).first()
     if closed is None or not site.shows(closed):
         raise Http404
-    brand = closed.shown_brand
+    brand = closed.brand
     query = [(SIZE, str(OTHERS)), ("fields", ",".join(LISTED))]
     if brand:
         query.append((filter_name(Fact.BRAND), brand.slug))

@@ -13,6 +13,7 @@ from datetime import datetime, time
 from decimal import Decimal
 from itertools import islice
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
@@ -146,18 +147,7 @@ def _csv(content: bytes) -> Iterator[Row]:
         )
     if begin := _OTHER_FORMAT.match(content):
         raise _of_format(begin[1].decode().upper())
-    try:
-        encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
-        text = content.decode(encoding).removeprefix(BOM)
-    except UnicodeDecodeError as error:
-        raise SpreadsheetError(
-            _(
-                "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV "
-                "UTF-8”."
-            )
-        ) from error
-    if "\0" in text:
-        raise SpreadsheetError(_("This is not a CSV or XLSX file."))
+    text = _decoded(content)
     number = 1
     first, _end, rest = text.partition("\n")
     if stated := re.fullmatch(r"sep=(.)\s*", first):  # a line for Excel
@@ -175,6 +165,22 @@ def _csv(content: bytes) -> Iterator[Row]:
             "reason": error,
         }
         raise SpreadsheetError(text) from error
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+        text = content.decode(encoding).removeprefix(BOM)
+    except UnicodeDecodeError as error:
+        raise SpreadsheetError(
+            _(
+                "This is neither an XLSX file nor a CSV file in UTF-8. In Excel, save it as “CSV "
+                "UTF-8”."
+            )
+        ) from error
+    if "\0" in text:
+        raise SpreadsheetError(_("This is not a CSV or XLSX file."))
+    return text
 
 
 def _xlsx(content: bytes, notes: list[str]) -> Iterator[Row]:
@@ -237,12 +243,12 @@ class _Parser(WorkSheetParser):
     We only need to know that it is one.
     """
 
-    def parse_cell(self, element: Any) -> Cell:
+    def parse_cell(self, element: Element) -> Cell:
         cell: Cell = super().parse_cell(element)
         style = cell["style_id"]
         return cell | {"format": "".join(self.number_formats[style : style + 1])}
 
-    def parse_formula(self, element: Any) -> str:
+    def parse_formula(self, element: Element) -> str:
         return f"={element.findtext(FORMULA_TAG) or ''}"
 
 
@@ -278,6 +284,13 @@ def _formats(archive: zipfile.ZipFile) -> list[str]:
     return [own.get(each) or BUILTIN_FORMATS.get(int(each), "General") for each in ids]
 
 
+def _sheets(reader: ExcelReader) -> list:
+    """Return the sheets with cells and the names of their parts: visible ones, if there are any."""
+    there = [each for each in reader.parser.find_sheets() if each[1].target in reader.valid_files]
+    sheets = [(each, rel.target) for each, rel in there if "chartsheet" not in rel.Type]
+    return [each for each in sheets if each[0].state == "visible"] or sheets
+
+
 def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[Cell]]]:
     """Yield the number and the cells of the rows in the first visible sheet. `load_workbook` would
     read all of a sheet without a stated size, and `iter_rows` would add the rows that are not in
@@ -288,10 +301,7 @@ def _stored_rows(content: bytes, notes: list[str]) -> Iterator[tuple[int, list[C
     reader.read_manifest()
     reader.read_strings()
     reader.read_workbook()
-    there = [each for each in reader.parser.find_sheets() if each[1].target in reader.valid_files]
-    sheets = [(each, rel.target) for each, rel in there if "chartsheet" not in rel.Type]
-    visible = [each for each in sheets if each[0].state == "visible"]
-    (sheet, target), *others = visible or sheets
+    (sheet, target), *others = _sheets(reader)
     if others:
         notes.append(
             _("The file has several sheets. Only “%(name)s” was read.") % {"name": sheet.name}

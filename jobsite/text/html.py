@@ -124,24 +124,29 @@ def is_bounded(html: str) -> bool:
             continue
         if name not in _KNOWN:
             return False
+        is_end = bool(tag[1])
         if name not in _INLINE:
-            while (
-                opened and opened[-1] in _ENDED_BY_THE_NEXT and not (tag[1] and opened[-1] == name)
-            ):
-                if opened[-1] == "li" and not tag[1] and name != "li":
-                    break  # a paragraph or list in an item
-                opened.pop()
-        if tag[1]:
+            _end_open(opened, name, is_end=is_end)
+        if is_end:
             if not opened or opened.pop() != name:
                 return False
-        elif not _may_begin(name, opened):
+        elif len(opened) == DEPTH_MAX or not _may_begin(name, opened):
             return False
         else:
             opened.append(name)
-            if len(opened) > DEPTH_MAX:
-                return False
     # Else something only looks like a tag, or is one that is written in another way.
     return tags == marks
+
+
+def _end_open(opened: list[str], name: str, *, is_end: bool) -> None:
+    """Remove the elements whose end tags may be missing before a tag of the block `name`."""
+    while opened and opened[-1] in _ENDED_BY_THE_NEXT:
+        last = opened[-1]
+        if is_end and last == name:
+            break
+        if last == "li" and not is_end and name != "li":
+            break  # a paragraph or list in an item
+        opened.pop()
 
 
 def _may_begin(name: str, opened: list[str]) -> bool:
@@ -168,8 +173,7 @@ def check_size(html: str) -> None:
     if not is_bounded(html):
         text = _(
             "The formatting of the text is nested more than %(depth)d levels deep, or has more "
-            "than %(tags)d "
-            "tags that are not well nested."
+            "than %(tags)d tags that are not well nested."
         )
         raise ValidationError(text % {"depth": DEPTH_MAX, "tags": UNNESTED_MAX})
 

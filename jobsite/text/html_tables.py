@@ -84,9 +84,7 @@ class _Table:
         caption = f"<p>{self.caption}</p>" if _words(self.caption) else ""
         contents = [cell.content for row in self.rows for cell in row if _words(cell.content)]
         if self.is_layout or len(contents) < 2 or any(map(_HEADING.search, contents)):
-            return caption + "".join(
-                each if _BLOCK.search(each) else f"<p>{each}</p>" for each in contents
-            )
+            return caption + "".join(map(_block, contents))
         items = "".join(f"<li>{item}</li>" for item in self._items() if _words(item))
         return f"{caption}<ul>{items}</ul>"
 
@@ -138,16 +136,21 @@ def _item(row: Row, labels: dict[int, str], *, is_pair: bool) -> str:
     """Return a row as one text: with the `labels` of its columns, else "name:
     value" if it `is_pair`.
     """
-    named = [
-        (labels.get(column, ""), text) for column, (text, lists) in row.items() if text or lists
-    ]
-    if is_pair and not labels and all(text for _name, text in named) and len(named) == 2:
-        (_, name), (_, value) = named
+    filled = {column: text for column, (text, lists) in row.items() if text or lists}
+    if is_pair and not labels and len(filled) == 2 and all(filled.values()):
+        name, value = filled.values()
         text = f"{name} {value}" if _words(name).endswith(":") else f"{name}: {value}"
     else:
-        parts = (f"{name}: {value}".strip() if name else value for name, value in named)
+        parts = (
+            f"{labels[column]}: {value}".strip() if column in labels else value
+            for column, value in filled.items()
+        )
         text = "; ".join(filter(None, parts))
     return text + "".join(lists for _text, lists in row.values())
+
+
+def _block(html: str) -> str:
+    return html if _BLOCK.search(html) else f"<p>{html}</p>"
 
 
 def _words(html: str) -> str:

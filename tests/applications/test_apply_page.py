@@ -185,8 +185,6 @@ def test_pages_show_the_employer_and_lead_to_the_vacancy(client: Client, setting
     brand.icon_small = ""
     brand.save()
     assert "<img" not in client.get(address(vacancy)).content.decode()
-    settings.MULTI_BRANDING = False
-    assert "Acme" not in client.get(address(vacancy)).content.decode()
 
 
 def test_browsers_can_fill_in_fields_with_a_role_or_type(client: Client) -> None:

@@ -10,7 +10,7 @@ from icalendar import Calendar
 
 from applications.mail.calendars import FeedEvent, feed
 from applications.mail.reminders import InterviewReminders
-from applications.models import CalendarFeed, EmailOptOut, HistoryEntry, Message, Participant
+from applications.models import CalendarFeed, EmailOptOut, Interview, Message, Participant
 from applications.operations.interviews import cancel_interviews
 from tests.applications.admin.conftest import apply, colleague
 from tests.applications.makers import make_step, make_user, signed_in
@@ -147,7 +147,7 @@ def test_reminder_is_sent_once_for_each_time(anna):
     assert "Zyxname" not in to_anna.body
     assert remind(day_before + timedelta(hours=1)) == []
     Message.objects.all().delete()
-    HistoryEntry.objects.update(planned_at=step.planned_at + timedelta(minutes=5))
+    Interview.objects.update(planned_at=step.planned_at + timedelta(minutes=5))
     assert remind(day_before + timedelta(hours=2)) == ["reminder queued"] * 2
 
 

@@ -5,12 +5,13 @@ from email import message_from_bytes, policy
 from types import SimpleNamespace
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db.models.signals import post_save
 from icalendar import Calendar
 
 from applications.mail.delivery import ABANDONED, MailDelivery, as_email
 from applications.mail.outbox import Email, queue
-from applications.models import BrandMail, HistoryEntry, Message, Participant, Stage
+from applications.models import BrandMail, Interview, Message, Participant, Stage, Task
 from applications.operations import Move, move, withdraw_application
 from applications.operations.interviews import (
     InterviewChangedError,
@@ -22,7 +23,7 @@ from applications.operations.interviews import (
 )
 from applications.privacy import erase_application
 from tests.applications.admin.conftest import apply, colleague
-from tests.applications.makers import stage_of_kind
+from tests.applications.makers import make_step, stage_of_kind
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 
@@ -45,7 +46,7 @@ def office(module_roles, db, at):
 
 
 def save(office, *colleagues, entry=None, invites=True, at=NOW, **values):
-    entry = entry or HistoryEntry(
+    entry = entry or Interview(
         application=office.own, uid="a" * 32, zone="Europe/Brussels", name="Talk"
     )
     seen = entry.updated_at if entry.pk else None
@@ -58,7 +59,7 @@ def save(office, *colleagues, entry=None, invites=True, at=NOW, **values):
         author=office.anna,
         at=at,
     )
-    return HistoryEntry.objects.get(pk=entry.pk)
+    return Interview.objects.get(pk=entry.pk)
 
 
 def send_all():
@@ -136,7 +137,7 @@ def test_cancelled_interview_is_not_shown_and_not_changed_any_more(office):
     assert cancel_interviews([entry, entry], author=office.anna, at=NOW) == 1
     assert queued() == [(ANNA, "CANCEL", 1), (MIA, "CANCEL", 1)]
     assert "STATUS:CANCELLED" in Message.objects.latest("pk").calendar
-    assert not HistoryEntry.objects.visible().exists()
+    assert not Interview.objects.visible().exists()
     with pytest.raises(InterviewChangedError):
         save(office, office.anna, entry=entry, place="Room 2")
 
@@ -145,12 +146,19 @@ def test_two_saves_of_one_page_are_one_interview(office):
     save(office, office.anna)
     with pytest.raises(InterviewChangedError):
         save(office, office.anna)
-    assert HistoryEntry.objects.count() == 1
+    assert Interview.objects.count() == 1
     assert len(queued()) == 2
 
 
+def test_interviews_and_tasks_are_two_names_over_one_table(office):
+    interview, task = save(office, office.anna), make_step(office.own, "Call")
+    assert (list(Interview.objects.all()), list(Task.objects.all())) == ([interview], [task])
+    names = Permission.objects.filter(content_type__app_label="applications")
+    assert not names.filter(content_type__model__in=("interview", "task")).exists()
+
+
 def test_preview_is_what_is_sent_and_writes_nothing(office):
-    entry = HistoryEntry(
+    entry = Interview(
         application=office.own,
         uid="b" * 32,
         zone="Europe/Brussels",
@@ -164,7 +172,7 @@ def test_preview_is_what_is_sent_and_writes_nothing(office):
         at=NOW,
     )
     assert [each.to for each in emails] == [ANNA, MIA]
-    assert not (HistoryEntry.objects.exists())
+    assert not (Interview.objects.exists())
     assert not (Message.objects.exists())
 
 
@@ -176,7 +184,7 @@ def test_preview_has_no_email_that_somebody_else_queues_meanwhile(office):
         kind = Message.Kind.TEMPLATE
         queue(Email(kind=kind, application=office.own, to=MIA, **text), at=NOW)
 
-    entry = HistoryEntry(
+    entry = Interview(
         application=office.own,
         uid="b" * 32,
         zone="UTC",
@@ -314,7 +322,7 @@ def test_organizer_gets_no_entry_of_an_own_invitation(office, settings):
 )
 def test_time_is_shown_with_its_zone(zone, month, hour, text):
     at = datetime(2026, month, {3: 10, 10: 25}[month], hour, tzinfo=UTC)
-    entry = HistoryEntry(planned_at=at, ends_at=at + timedelta(hours=1), zone=zone)
+    entry = Interview(planned_at=at, ends_at=at + timedelta(hours=1), zone=zone)
     assert entry.when == text
 
 

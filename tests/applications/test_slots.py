@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from applications.models import (
     Application,
-    HistoryEntry,
+    Interview,
     Message,
     Offer,
     Participant,
@@ -95,7 +95,7 @@ def test_choosing_schedules_the_interview_and_takes_the_time(at):
     assert free_slots(office.set, at=NOW) == office.slots[1:]
     with pytest.raises(TakenError):
         choose(offer=office.offers[1], slot=office.slots[0], at=NOW)
-    assert HistoryEntry.objects.count() == 1
+    assert Interview.objects.count() == 1
 
 
 def test_changing_works_until_the_notice_and_frees_the_first_time(at):
@@ -291,7 +291,7 @@ def test_one_of_twenty_applicants_gets_the_time(at):
 
     entries = at_once(*(partial(attempt, offer) for offer in office.offers))
     assert [each is None for each in entries].count(True) == 19
-    assert (HistoryEntry.objects.count(), Slot.objects.exclude(offer=None).count()) == (1, 1)
+    assert (Interview.objects.count(), Slot.objects.exclude(offer=None).count()) == (1, 1)
     assert Message.objects.exclude(calendar="").count() == 2
 
 
@@ -330,7 +330,7 @@ def test_two_sets_of_one_colleague_never_overlap(at):
             return None
 
     at_once(*(partial(attempt, *pair) for pair in pairs))
-    times = sorted(HistoryEntry.objects.interviews().values_list("planned_at", "ends_at"))
+    times = sorted(Interview.objects.taking_place().values_list("planned_at", "ends_at"))
     assert times
     assert all(end <= start for (_, end), (start, _) in pairwise(times))
     assert Application.objects.count() == 20

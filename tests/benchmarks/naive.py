@@ -143,7 +143,7 @@ class VacancySerializer(serializers.ModelSerializer):
         return [each for each in EmploymentType.values if each in found]
 
     def get_pay(self, vacancy: Vacancy) -> dict[str, Any] | None:
-        if not (vacancy.is_pay_public and vacancy.has_pay):
+        if not (vacancy.is_pay_public and vacancy.pay.is_known):
             return None
         return {name: number(getattr(vacancy, f"pay_{name}")) for name in PAY}
 

@@ -99,7 +99,7 @@ class Schedulers(Movers):
     def _handle(self, address: str, kind: str, dice: random.Random) -> None:
         from django.utils import timezone
 
-        from applications.models import Application, HistoryEntry
+        from applications.models import Application, Interview
         from applications.operations import create_application, withdraw_application
 
         names = {"email": address, "email_folded": address, "language": "en", "given_name": "Mia"}
@@ -108,7 +108,7 @@ class Schedulers(Movers):
             lambda: create_application(user=None, vacancy=self.vacancy, at=at, **names)
         )
         start = timezone.now().replace(microsecond=0) + 30 * DAY
-        entry = HistoryEntry(
+        entry = Interview(
             application_id=application.pk,
             name="Talk",
             planned_at=start,
@@ -131,9 +131,9 @@ class Schedulers(Movers):
             self._again(lambda: withdraw_application(application=rows.get(), at=timezone.now()))
 
     def _change(self, pk: int, dice: random.Random) -> None:
-        from applications.models import HistoryEntry
+        from applications.models import Interview
 
-        entry = HistoryEntry.objects.interviews().filter(pk=pk).first()
+        entry = Interview.objects.taking_place().filter(pk=pk).first()
         if entry is None:
             return
         seen = entry.updated_at
@@ -176,10 +176,10 @@ class Schedulers(Movers):
     def _cancel(self, pk: int) -> None:
         from django.utils import timezone
 
-        from applications.models import HistoryEntry
+        from applications.models import Interview
         from applications.operations.interviews import cancel_interviews
 
-        cancel_interviews(HistoryEntry.objects.filter(pk=pk), author=None, at=timezone.now())
+        cancel_interviews(Interview.objects.filter(pk=pk), author=None, at=timezone.now())
 
     def wrong(self, run: Run) -> list[str]:
         from applications.mail.calendars import calendar_uid

@@ -151,7 +151,7 @@ def test_facts_are_varied_and_places_have_coordinates():
     }
     assert {vacancy.language for vacancy in shown} == {"nl", "fr", "en", "de", "ja", "el", ""}
     assert {vacancy.pay_period for vacancy in shown} == {"hour", "day", "month", "year", ""}
-    assert {vacancy.is_pay_public for vacancy in shown if vacancy.has_pay} == {True, False}
+    assert {vacancy.is_pay_public for vacancy in shown if vacancy.pay.is_known} == {True, False}
 
 
 def test_texts_are_stored_as_written_and_lead_to_example_sites():

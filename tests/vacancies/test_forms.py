@@ -90,9 +90,7 @@ def test_apply_is_absent_with_an_external_address(client):
 # --- Selection ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("multi_branding", [True, False])
-def test_form_is_inherited_from_the_brand_and_then_the_site(client, settings, multi_branding):
-    settings.MULTI_BRANDING = multi_branding
+def test_form_is_inherited_from_the_brand_and_then_the_site(client):
     make_form("Unused")
     own, of_brand = make_form("Own"), make_form("Brand")
     with_form, without = make_brand("Globex", form=of_brand), make_brand("Acme")
@@ -117,9 +115,8 @@ def test_form_is_inherited_from_the_brand_and_then_the_site(client, settings, mu
         (site, *key): title for site in (False, True) for key, title in own_or_brand.items()
     }
     assert found == expected | {(False, False, False): "Privacy", (True, False, False): "Site"}
-    if not multi_branding:
-        Vacancy.objects.update(brand=None)
-        assert titles(client, vacancy) == ["Site"]
+    Vacancy.objects.update(brand=None)
+    assert titles(client, vacancy) == ["Site"]
 
 
 def test_vacancy_without_fields_has_one_section_with_the_consent(client):
@@ -136,7 +133,7 @@ def test_vacancy_without_fields_has_one_section_with_the_consent(client):
 
 
 @pytest.mark.django_db(transaction=True)  # processes cache forms of committed data only
-def test_consent_is_that_of_the_brand(client, settings):
+def test_consent_is_that_of_the_brand(client):
     """Two brands have the same form, which is read twice: then it is cached."""
     own, other = make_brand("Globex"), make_brand("Acme")
     form = make_form("Shared")
@@ -152,8 +149,6 @@ def test_consent_is_that_of_the_brand(client, settings):
     ):
         ConsentText.objects.add(brand_number=number, language="en", text=text)
         assert (texts(), texts()) == (expected, expected)
-    settings.MULTI_BRANDING = False  # brands are not shown
-    assert texts() == ["Of the site", "Of the site"]
 
 
 def test_extension_adds_its_sections_after_those_of_its_base(client):
@@ -212,8 +207,7 @@ def test_consent_has_its_text_version_and_link(client):
         (
             "de",
             "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und "
-            "verwendet "
-            "werden.",
+            "verwendet werden.",
             "Datenschutzerklärung",
         ),
     ],

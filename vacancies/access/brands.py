@@ -58,9 +58,7 @@ def _members(brands: QuerySet[Brand]) -> QuerySet:
 
 
 def readable_by(user: User) -> QuerySet[Version]:
-    """Return the versions from when the vacancy belonged to a brand of `user`. Without
-    multi-branding, this includes versions without a brand, as in `editable_by`.
-    """
+    """Return the versions from when the vacancy belonged to a brand of `user`."""
     return Version.objects.filter(own_brand(user))
 
 

@@ -3,7 +3,6 @@ applications, and registers the admin."""
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import ForeignKey
 from django.http import HttpResponse
@@ -226,7 +225,7 @@ class VacancyBaseAdmin(VacancyListAdmin):
         """Users of some brands need one: they could not see the vacancy without it."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         brand = form.base_fields.get("brand")
-        if brand and settings.MULTI_BRANDING:
+        if brand:
             brand.required = not request.user.has_perm(EVERY_BRAND)
             if obj is None:
                 brand.initial = preselected_brand(request.user)

@@ -138,7 +138,7 @@ class PaySerializer(PlainItemSerializer):
     def to_representation(self, vacancy: Vacancy) -> JsonObject | None:  # type: ignore[override]
         return (
             super().to_representation(vacancy)
-            if vacancy.is_pay_public and vacancy.has_pay
+            if vacancy.is_pay_public and vacancy.pay.is_known
             else None
         )
 

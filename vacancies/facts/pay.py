@@ -26,6 +26,10 @@ class Pay(NamedTuple):
     period: str
     note: str
 
+    @property
+    def is_known(self) -> bool:
+        return self.lowest is not None or self.highest is not None or bool(self.note)
+
 
 def pay_text(pay: Pay) -> str:
     """Return for example "from €3,100 per month (gross)"; "" without pay."""

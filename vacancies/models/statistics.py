@@ -5,7 +5,7 @@ from typing import Self
 from django.contrib.auth.models import User
 from django.db import models
 
-from vacancies.models.catalogue import Brand, FilterOption
+from vacancies.models.catalogue import Brand
 from vacancies.models.vacancy import Vacancy
 from vacancies.querysets import own_brand
 
@@ -19,20 +19,11 @@ class StatisticsQuerySet(models.QuerySet):
 
 
 class DailyStatisticsBase(models.Model):
-    """Statistics of a day (in the site's time zone) and a brand. A row with an option has those of
-    the vacancies with this option. They are kept when the brand or the option is deleted."""
+    """Statistics of a day (in the site's time zone) and a brand, which they outlive."""
 
     day = models.DateField()
     brand = models.ForeignKey(
         Brand,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        null=True,
-        related_name="+",
-    )
-    option = models.ForeignKey(
-        FilterOption,
         on_delete=models.DO_NOTHING,
         db_constraint=False,
         db_index=False,
@@ -47,22 +38,14 @@ class DailyStatisticsBase(models.Model):
 
 
 class DailyVacancies(DailyStatisticsBase):
-    """The vacancies of a day: how many were live at its end, went live and closed, and how long the
-    closed ones had been live.
-    """
+    """The vacancies of a day: how many were live at its end, went live and closed."""
 
     live = models.PositiveIntegerField()
     went_live = models.PositiveIntegerField()
     closed = models.PositiveIntegerField()
-    days_live = models.FloatField()  # the sum of all that closed
-    # Of those that closed, the number that had been live for at most so many days.
-    closed_in_7 = models.PositiveIntegerField()
-    closed_in_30 = models.PositiveIntegerField()
-    closed_in_60 = models.PositiveIntegerField()
-    closed_in_90 = models.PositiveIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["option", "day"], name="daily_vacancies_option")]
+        indexes = [models.Index(fields=["day"], name="daily_vacancies_day")]
 
     def __str__(self) -> str:
         return str(self.day)

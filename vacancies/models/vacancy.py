@@ -297,11 +297,8 @@ class Vacancy(models.Model):
 
     @property
     def shown_brand(self) -> Brand | None:
+        """The brand in the API."""
         return self.brand if settings.MULTI_BRANDING else None
-
-    @property
-    def shown_brand_id(self) -> int | None:
-        return self.brand_id if settings.MULTI_BRANDING else None
 
     @property
     def shown_language(self) -> str:
@@ -336,10 +333,6 @@ class Vacancy(models.Model):
         return Pay(self.pay_min, self.pay_max, self.pay_currency, self.pay_period, self.pay_note)
 
     @property
-    def has_pay(self) -> bool:
-        return self.pay_min is not None or self.pay_max is not None or bool(self.pay_note)
-
-    @property
     def url(self) -> str:
         """The address of its page for people: on the website of its brand, else on the career site.
         A path if that has the host of this service; "" if there is no page."""
@@ -372,7 +365,7 @@ class Vacancy(models.Model):
     @property
     def site_base(self) -> str:
         """The base URL of the career site that has its page: of the host of its brand, else ""."""
-        return host_url(self.shown_brand.host) if self.shown_brand else ""
+        return host_url(self.brand.host) if self.brand else ""
 
     @property
     def shown_recruiters(self) -> list[Recruiter] | None:

@@ -10,23 +10,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from itertools import islice
-from typing import Any
 
 from django.db import transaction
 from django.db.models import (
     Case,
     Count,
     DateTimeField,
-    DurationField,
-    ExpressionWrapper,
     F,
     Max,
     Min,
     OuterRef,
     Q,
-    QuerySet,
     Subquery,
-    Sum,
     When,
 )
 from django.db.models.functions import Coalesce, TruncDate
@@ -39,11 +34,8 @@ from vacancies.models import Change, DailyStatisticsBase, DailyVacancies, Vacanc
 from vacancies.querysets import VacancyQuerySet
 
 BACKFILL = 730  # days that the first run records, from the dates of the vacancies
-LIMITS = (7, 30, 60, 90)  # days, of the columns closed_in_7 and so on
 DAY = timedelta(days=1)
 BATCH = 2_000
-
-Group = tuple[int | None, int | None]  # brand, option; option None: all vacancies of the brand
 
 
 def day_of(at: datetime) -> date:
@@ -104,76 +96,35 @@ def _first_day(last: date) -> date | None:
 def _rows(first: date, last: date, *, at: datetime) -> Iterator[DailyVacancies]:
     """Yield the rows of the days from `first` to `last`. Live vacancies are counted at `at`. The
     numbers of the days before it follow from what went live and closed."""
-    live: Counter[Group] = Counter()
-    went_live: defaultdict[date, Counter[Group]] = defaultdict(Counter)
-    closed: defaultdict[date, dict[Group, dict[str, Any]]] = defaultdict(dict)
-    start = start_of_day(first)
-    zone = timezone.get_default_timezone()
-    for is_split in (False, True):
-        at_end = with_end().filter(Q(ended_at=None) | Q(ended_at__gt=at), publish_from__lte=at)
-        for row in _grouped(at_end, is_split).annotate(number=Count("pk")):
-            live[_group(row)] = row["number"]
-        started = with_end().filter(publish_from__gte=start, publish_from__lte=at)
-        started = started.annotate(day=TruncDate("publish_from", tzinfo=zone))
-        for row in _grouped(started, is_split, "day").annotate(number=Count("pk")):
-            went_live[row["day"]][_group(row)] = row["number"]
-        for row in _closings(start, at, is_split):
-            closed[row["day"]][_group(row)] = row
-    groups = set(live).union(*went_live.values(), *closed.values())
+    start, rows = start_of_day(first), with_end()
+    at_end = rows.filter(Q(ended_at=None) | Q(ended_at__gt=at), publish_from__lte=at)
+    live = Counter(dict(at_end.values_list("brand_id").annotate(number=Count("pk"))))
+    started = rows.filter(publish_from__gte=start, publish_from__lte=at)
+    went_live = _by_day(started, "publish_from")
+    # What an index finds.
+    candidates = Q(status=VacancyStatus.PUBLISHED, publish_until__gte=start)
+    candidates |= ~Q(status=VacancyStatus.PUBLISHED)
+    ended = rows.filter(candidates, ended_at__gte=start, ended_at__lte=at)
+    closed = _by_day(ended, "ended_at")
+    brands = set(live).union(*went_live.values(), *closed.values())
     day = last
     while day >= first:
         # The day is recorded.
-        yield DailyVacancies(day=day, brand=None, option=None, **_columns(0, 0, {}))
-        for brand, option in groups:
-            group = (brand, option)
-            ended, began = closed[day].get(group, {}), went_live[day][group]
-            if live[group] or began or ended:
+        yield DailyVacancies(day=day, brand=None, live=0, went_live=0, closed=0)
+        for brand in brands:
+            began, over = went_live[day][brand], closed[day][brand]
+            if live[brand] or began or over:
                 # Not below 0: a vacancy may have been closed between the queries.
-                columns = _columns(max(live[group], 0), began, ended)
-                yield DailyVacancies(day=day, brand_id=brand, option_id=option, **columns)
-            live[group] += ended.get("number", 0) - began
+                numbers = {"live": max(live[brand], 0), "went_live": began, "closed": over}
+                yield DailyVacancies(day=day, brand_id=brand, **numbers)
+            live[brand] += over - began
         day -= DAY
 
 
-def _columns(live: int, went_live: int, ended: dict[str, Any]) -> dict[str, object]:
-    days = {f"closed_in_{limit}": ended.get(f"in_{limit}", 0) for limit in LIMITS}
-    spent = ended.get("spent", timedelta(0)) / DAY
-    return {
-        "live": live,
-        "went_live": went_live,
-        "closed": ended.get("number", 0),
-        "days_live": spent,
-        **days,
-    }
-
-
-def _closings(start: datetime, at: datetime, is_split: bool) -> QuerySet:
-    """Return what closed from `start` until `at`, by day and group."""
-    candidates = Q(status=VacancyStatus.PUBLISHED, publish_until__gte=start) | ~Q(
-        status=VacancyStatus.PUBLISHED
-    )
-    rows = with_end().filter(candidates, ended_at__gte=start, ended_at__lte=at)
-    rows = rows.annotate(
-        day=TruncDate("ended_at", tzinfo=timezone.get_default_timezone()),
-        spent_each=ExpressionWrapper(
-            F("ended_at") - F("publish_from"), output_field=DurationField()
-        ),
-    )
-    limits = {
-        f"in_{limit}": Count("pk", filter=Q(ended_at__lte=F("publish_from") + limit * DAY))
-        for limit in LIMITS
-    }
-    return _grouped(rows, is_split, "day").annotate(
-        number=Count("pk"), spent=Sum("spent_each"), **limits
-    )
-
-
-def _grouped(rows: VacancyQuerySet, is_split: bool, *names: str) -> QuerySet:
-    """Group `rows` by brand, and by option if `is_split`."""
-    if not is_split:
-        return rows.values("brand_id", *names)
-    return rows.filter(choices__isnull=False).values("brand_id", "choices__option_id", *names)
-
-
-def _group(row: dict[str, Any]) -> Group:
-    return row["brand_id"], row.get("choices__option_id")
+def _by_day(rows: VacancyQuerySet, column: str) -> defaultdict[date, Counter[int | None]]:
+    """Return the numbers of `rows` by the day of `column` and by brand."""
+    found: defaultdict[date, Counter[int | None]] = defaultdict(Counter)
+    days = rows.annotate(day=TruncDate(column, tzinfo=timezone.get_default_timezone()))
+    for day, brand, number in days.values_list("day", "brand_id").annotate(number=Count("pk")):
+        found[day][brand] = number
+    return found

@@ -15,7 +15,9 @@ def interviews_context(
     user: User, application: Application, entries: Iterable[HistoryEntry], *, now: datetime
 ) -> Context:
     """Return the interviews among the `entries` of `application`, for its page."""
-    shown = [_interview(entry, application, user, now=now) for entry in entries if entry.uid]
+    shown = [
+        _interview(entry, application, user, now=now) for entry in entries if entry.is_interview
+    ]
     offers = [
         {
             "offer": each,
@@ -33,8 +35,6 @@ def _interview(
 ) -> Context:
     entry.application = application
     people = list(entry.participants.all())
-    for each in people:
-        each.entry = entry
     is_over = entry.ends_at is not None and entry.ends_at <= now
     mine = next((each for each in people if each.user_id == user.pk), None)
     return {

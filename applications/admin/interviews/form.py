@@ -16,7 +16,7 @@ from unfold.widgets import (
 )
 
 from applications.admin.interviews.meeting import KEPT, MeetingForm, ends_at, initial_meeting
-from applications.models import HistoryEntry, Participant
+from applications.models import Interview, Participant
 from applications.operations import interviews as operations
 from jobsite.admin.datetime_fields import ZonedDateTimeField, ZonedDateTimeWidget
 
@@ -64,7 +64,7 @@ class InterviewForm(MeetingForm):
         help_text=_("The applicant sees it. No email is sent about it."),
     )
 
-    def __init__(self, *args: Any, entry: HistoryEntry, now: datetime, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entry: Interview, now: datetime, **kwargs: Any) -> None:
         self.entry, self.now = entry, now
         super().__init__(*args, **kwargs)
         taking_part = Participant.objects.filter(entry=entry.pk or 0).exclude(user=None)
@@ -101,7 +101,7 @@ class InterviewForm(MeetingForm):
             seen=seen,
         )
 
-    def _filled_entry(self) -> HistoryEntry:
+    def _filled_entry(self) -> Interview:
         entry, data = self.entry, self.cleaned_data
         entry.planned_at, entry.ends_at = data["starts_at"], data["ends_at"]
         for name in ("uid", "name", "zone", "place", "video_url", "details"):
@@ -110,7 +110,7 @@ class InterviewForm(MeetingForm):
         return entry
 
 
-def initial_interview(entry: HistoryEntry, user: User) -> dict[str, Any]:
+def initial_interview(entry: Interview, user: User) -> dict[str, Any]:
     if entry.pk:
         people = list(entry.participants.values_list("user", flat=True))
         length = (entry.ends_at - entry.planned_at) if entry.ends_at else timedelta(hours=1)

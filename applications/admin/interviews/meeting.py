@@ -23,7 +23,7 @@ from unfold.widgets import (
     UnfoldAdminURLInputWidget,
 )
 
-from applications.models import Application, HistoryEntry
+from applications.models import Application, Interview
 from applications.querysets import readers_of
 from jobsite.fields import PastedURLField
 from jobsite.languages import supported
@@ -119,7 +119,7 @@ def initial_meeting(application: Application, user: User) -> dict[str, Any]:
     """Return what `user` probably wants:
     the place and colleagues of their last interview for the vacancy.
     """
-    own = HistoryEntry.objects.exclude(uid="").filter(author=user)
+    own = Interview.objects.filter(author=user)
     last = own.order_by("pk").last()
     here = own.filter(application__vacancy=application.vacancy_id).order_by("pk").last()
     code = application.language

@@ -16,7 +16,7 @@ from applications.admin.interviews.form import InterviewForm, initial_interview
 from applications.admin.interviews.meeting import in_zone
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.mail.calendars import method_of
-from applications.models import Access, Application, HistoryEntry, Message, Participant
+from applications.models import Access, Application, Interview, Message, Participant
 from applications.operations import interviews as operations
 from jobsite.admin.base import as_id, posted_again
 from jobsite.api.absolute_urls import base_url
@@ -68,15 +68,15 @@ class InterviewPages(ApplicationPages):
                     return self._back(request, application)
             return self._page(request, application, form, emails)
 
-    def _entry(self, request: UserRequest, application: Application) -> HistoryEntry:
+    def _entry(self, request: UserRequest, application: Application) -> Interview:
         if "entry" not in request.GET:
-            return HistoryEntry(application=application)
+            return Interview(application=application)
         entry = self._entry_of(application, request.GET["entry"])
         entry.application = application
         return entry
 
-    def _entry_of(self, application: Application, pk: str | None) -> HistoryEntry:
-        rows = HistoryEntry.objects.interviews().filter(application=application)
+    def _entry_of(self, application: Application, pk: str | None) -> Interview:
+        rows = Interview.objects.taking_place().filter(application=application)
         return get_object_or_404(rows, pk=as_id(pk))
 
     def _saved(
@@ -197,7 +197,7 @@ def _overlaps(form: InterviewForm) -> list[str]:
     it may be of another brand.
     """
     data = form.cleaned_data
-    others: QuerySet[HistoryEntry] = HistoryEntry.objects.interviews(
+    others: QuerySet[Interview] = Interview.objects.taking_place(
         since=data["starts_at"], until=data["ends_at"]
     ).exclude(uid=data["uid"])
     text = gettext("%(name)s has another interview: %(when)s.")

@@ -249,10 +249,7 @@ def _queued(count: int, with_status: list[StageChange], at: datetime) -> Iterato
     if with_status:
         text = ngettext(
             "%(count)d email is queued. It is sent with the status, on %(time)s. Undo cancels it.",
-            (
-                "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo "
-                "cancels them."
-            ),
+            "%(count)d emails are queued. They are sent with the status, on %(time)s. Undo cancels them.",
             len(with_status),
         )
         time = format_datetime(min(change.visible_at for change in with_status))

@@ -1,6 +1,6 @@
 """What a recruiter is asked who moves applications to a stage that needs a confirmation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
 from applications.mail import templates as mail
 from applications.mail.stage_email import already_written, sent_at
-from applications.models import Application, HistoryEntry, Reason, Stage
+from applications.models import Application, Interview, Reason, Stage
 from applications.operations import Move
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES
@@ -48,7 +48,7 @@ class MoveForm(forms.Form):
 
     def __init__(
         self,
-        data: Any = None,
+        data: Mapping[str, object] | None = None,
         *,
         stage: Stage,
         applications: Iterable[int],
@@ -58,7 +58,7 @@ class MoveForm(forms.Form):
     ) -> None:
         super().__init__(data, **kwargs)
         self.stage = stage
-        upcoming = HistoryEntry.objects.interviews().filter(
+        upcoming = Interview.objects.taking_place().filter(
             application__in=applications, planned_at__gt=timezone.now()
         )
         if stage.kind == Stage.Kind.OPEN or not upcoming.exists():

@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE as CHANGED
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
@@ -25,6 +26,7 @@ from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.choices import VacancyStatus
 from vacancies.models import Vacancy
+from vacancies.querysets import VacancyQuerySet
 from vacancies.search.rows import best_first, matching
 
 OFFERED = 20  # vacancies, the best of the newest FOUND
@@ -53,19 +55,10 @@ class ConsideringPages(ApplicationPages):
     def consider_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """GET offers vacancies, those that `q` finds; POST creates the application to `vacancy`."""
         application = self.application_or_404(request, object_id, CHANGE)
-        if (
-            not application.is_spontaneous
-        ):  # whoever applied for one job did not ask to be considered for others
+        # whoever applied for one job did not ask to be considered for others
+        if not application.is_spontaneous:
             raise Http404
-        vacancies = (
-            Vacancy.objects.editable_by(request.user)
-            .without_texts()
-            .exclude(pk=application.vacancy_id)
-        )
-        vacancies = vacancies.filter(brand=application.vacancy.brand_id).exclude(
-            status=VacancyStatus.ARCHIVED
-        )
-        vacancies = vacancies.exclude(requisition__is_for_open_applications=True)
+        vacancies = _vacancies(request.user, application)
         query = request.GET.get("q", "")
         form = ConsiderForm(request.POST if request.method == "POST" else None, vacancies=vacancies)
         if form.is_valid():
@@ -84,26 +77,31 @@ class ConsideringPages(ApplicationPages):
                     "later."
                 )
                 form.add_error("vacancy", text)
-        try:
-            found = matching(vacancies, query) if query.strip() else vacancies
-        except ValidationError as error:
-            found = vacancies.none()
-            self.message(request, error.message, messages.ERROR)
-        first = best_first(found.order_by("-pk"), query, "title_folded", "reference", number=FOUND)[
-            :OFFERED
-        ]
-        by_pk = vacancies.in_bulk(first)
         log_access(request.user, Access.VIEW, application.pk)
         context = {
             **self.context(request, gettext("Consider for a vacancy")),
             "application": application,
             "form": form,
             "query": query,
-            "vacancies": [by_pk[pk] for pk in first if pk in by_pk],
+            "vacancies": self._offered(request, vacancies, query),
             "back": self.page_of(request, application),
         }
         template = "admin/applications/application/page/consider.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)
+
+    def _offered(
+        self, request: UserRequest, vacancies: VacancyQuerySet, query: str
+    ) -> list[Vacancy]:
+        """Return the first of `vacancies` that `query` finds, the best first."""
+        try:
+            found = matching(vacancies, query) if query.strip() else vacancies
+        except ValidationError as error:
+            found = vacancies.none()
+            self.message(request, error.message, messages.ERROR)
+        names = ("title_folded", "reference")
+        first = best_first(found.order_by("-pk"), query, *names, number=FOUND)[:OFFERED]
+        by_pk = vacancies.in_bulk(first)
+        return [by_pk[pk] for pk in first if pk in by_pk]
 
     def _considered(
         self, request: UserRequest, application: Application, vacancy: Vacancy
@@ -119,3 +117,10 @@ class ConsideringPages(ApplicationPages):
             request, gettext("The application was created. No email was sent."), messages.SUCCESS
         )
         return redirect(self.page_of(request, copy))
+
+
+def _vacancies(user: User, application: Application) -> VacancyQuerySet:
+    """Return the vacancies of the same brand that `user` may consider the applicant for."""
+    rows = Vacancy.objects.editable_by(user).without_texts().exclude(pk=application.vacancy_id)
+    rows = rows.filter(brand=application.vacancy.brand_id).exclude(status=VacancyStatus.ARCHIVED)
+    return rows.exclude(requisition__is_for_open_applications=True)

@@ -63,6 +63,11 @@ class EmailForm(forms.Form):
     def clean_body(self) -> str:
         return self._checked("body")
 
+    def email(self, application: Application, language: str, *, base_url: str) -> mail.WrittenEmail:
+        """Return what was written. Requires `is_valid()`."""
+        subject, body = (self.cleaned_data[name] for name in ("subject", "body"))
+        return mail.email(subject, body, application, language=language, base_url=base_url)
+
     def _checked(self, name: str) -> str:
         text: str = self.cleaned_data[name]
         if unknown := mail.unknown_placeholders(text):
@@ -97,10 +102,7 @@ class EmailPages(ApplicationPages):
         form = EmailForm(data, initial=initial, change=change)
         preview = None
         if step in ("preview", "send") and form.is_valid():
-            texts = {name: form.cleaned_data[name] for name in ("subject", "body")}
-            preview = mail.email(
-                **texts, application=application, language=language, base_url=base_url(request)
-            )
+            preview = form.email(application, language, base_url=base_url(request))
         if preview and step == "send":
             return self._send(
                 request, preview, change if form.cleaned_data.get("with_status") else None

@@ -41,36 +41,20 @@ class ErasurePages(ApplicationPages):
         application = self.application_or_404(request, object_id, ERASE)
         user = application.user
         if not (user or application.email):
-            text = _(
-                "This application has neither an account nor an e-mail address: nobody can be "
-                "erased."
-            )
-            self.message(request, text, messages.WARNING)
-            return self.back(request, application, "")
+            return self._nobody(request, application)
         # Of an account, its address only if the applicant proved it: others can apply with any
         # address.
         address = application.email if application.verified_at or not user else ""
-        own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
-        wanted = own | Q(user=user) if user else own
-        rows = list(
-            Application.objects.filter(wanted).select_related("user", "vacancy").newest_first()
-        )
+        rows = _applications_of(user, address)
         seen = ",".join(str(row.pk) for row in rows)
         error: StrOrPromise = ""
-        if request.method == "POST":
-            if request.POST.get("seen") != seen:
-                error = _(
-                    "Other applications were added or deleted in the meantime. Read the list again."
-                )
-            elif "confirmed" not in request.POST:
-                error = _("Tick the box to confirm.")
-            else:
-                error = _erase(request.user, user, address, rows)
-            if not error:
-                self.message(request, _("The person was erased."), messages.SUCCESS)
-                return redirect("admin:applications_application_changelist")
-        else:
+        if request.method != "POST":
             log_access(request.user, Access.VIEW, *(row.pk for row in rows))
+        elif not (
+            error := _unconfirmed(request, seen) or _erase(request.user, user, address, rows)
+        ):
+            self.message(request, _("The person was erased."), messages.SUCCESS)
+            return redirect("admin:applications_application_changelist")
         context = {
             **self.context(request, _("Erase this person")),
             "application": application,
@@ -87,6 +71,27 @@ class ErasurePages(ApplicationPages):
         response = render(request, template, context, status=422 if error else 200)
         response["Cache-Control"] = "private, no-store"
         return response
+
+    def _nobody(self, request: UserRequest, application: Application) -> HttpResponse:
+        text = _(
+            "This application has neither an account nor an e-mail address: nobody can be erased."
+        )
+        self.message(request, text, messages.WARNING)
+        return self.back(request, application, "")
+
+
+def _applications_of(user: User | None, address: str) -> list[Application]:
+    """Return the applications of the account, and those from the address, the newest first."""
+    own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
+    wanted = own | Q(user=user) if user else own
+    return list(Application.objects.filter(wanted).select_related("user", "vacancy").newest_first())
+
+
+def _unconfirmed(request: UserRequest, seen: str) -> StrOrPromise:
+    """Return why the posted form deletes nothing, "" if it confirms the list `seen`."""
+    if request.POST.get("seen") != seen:
+        return _("Other applications were added or deleted in the meantime. Read the list again.")
+    return "" if "confirmed" in request.POST else _("Tick the box to confirm.")
 
 
 def _erase(actor: User, user: User | None, address: str, rows: list[Application]) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.forms.renderers import BaseRenderer
 from django.utils.html import format_html
 from django.utils.translation import gettext
@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminSelectWidget
 
 from applications.admin.moves.filling import filled_by
 from applications.admin.moves.form import MoveForm
-from applications.models import Application, HistoryEntry, Stage, StageChange
+from applications.models import Application, Stage, StageChange, Task
 from jobsite.admin.base import as_id
 from jobsite.admin.datetime_fields import ZonedDateTimesAdmin
 from jobsite.types import UserRequest
@@ -95,16 +95,19 @@ class ApplicationForm(forms.ModelForm):
                 return data
         is_moved = self.latest is None or stage.pk != self.latest.stage_id
         if is_moved and stage.needs_confirmation:
-            is_confirmed = data.get("confirmed") == str(stage.pk)
-            moved = [self.instance.pk]
-            fills = filled_by(moved, stage, user=self.user)
-            self.move_form = MoveForm(
-                self.data if is_confirmed else None, stage=stage, applications=moved, fills=fills
-            )
-            if not self.move_form.is_valid():
-                self.is_unconfirmed = True
-                self.add_error("stage", gettext("Confirm this decision."))
+            self._ask(stage, is_confirmed=data.get("confirmed") == str(stage.pk))
         return data
+
+    def _ask(self, stage: Stage, *, is_confirmed: bool) -> None:
+        """Add the form of a move to `stage`, and an error unless it is valid."""
+        moved = [self.instance.pk]
+        fills = filled_by(moved, stage, user=self.user)
+        self.move_form = MoveForm(
+            self.data if is_confirmed else None, stage=stage, applications=moved, fills=fills
+        )
+        if not self.move_form.is_valid():
+            self.is_unconfirmed = True
+            self.add_error("stage", gettext("Confirm this decision."))
 
     def _refuse_conflict(self, latest: StageChange) -> None:
         text = gettext(
@@ -117,15 +120,12 @@ class ApplicationForm(forms.ModelForm):
 class StepInline(ZonedDateTimesAdmin, StackedInline):
     """The tasks of an application. The permissions of the application apply."""
 
-    model = HistoryEntry
+    model = Task
+    verbose_name = _("task")
+    verbose_name_plural = _("tasks")
     extra = 0
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False
-    verbose_name = _("task")
-    verbose_name_plural = _("tasks")
-
-    def get_queryset(self, request: UserRequest) -> QuerySet:
-        return super().get_queryset(request).filter(uid="")
 
     def may(self, request: UserRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("applications.change_application")

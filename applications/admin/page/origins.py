@@ -125,14 +125,8 @@ class OriginPages(ApplicationPages):
                 log_access(request.user, Access.CHANGE, application.pk)
                 labels = [str(form.fields[name].label) for name in changed]
                 self.admin.log_change(request, application, [{"changed": {"fields": labels}}])
-            text = gettext("The contact data were corrected.")
-            if "email" in changed and data["email"]:
-                text = gettext(
-                    "The contact data were corrected. The new address gets an email with a new "
-                    "link."
-                )
-            self.message(request, text, messages.SUCCESS)
-            return self.back(request, application, "applicant")
+            is_sent = "email" in changed and bool(data["email"])
+            return self._corrected(request, application, is_sent=is_sent)
         log_access(request.user, Access.VIEW, application.pk)
         context = {
             **self.context(request, gettext("Correct contact data")),
@@ -144,6 +138,17 @@ class OriginPages(ApplicationPages):
         response = TemplateResponse(request, template, context, status=422 if form.errors else 200)
         response["Cache-Control"] = "private, no-store"
         return response
+
+    def _corrected(
+        self, request: UserRequest, application: Application, *, is_sent: bool
+    ) -> HttpResponse:
+        text = gettext("The contact data were corrected.")
+        if is_sent:
+            text = gettext(
+                "The contact data were corrected. The new address gets an email with a new link."
+            )
+        self.message(request, text, messages.SUCCESS)
+        return self.back(request, application, "applicant")
 
     def _confirmed(self, request: UserRequest, application: Application) -> HttpResponse:
         text = gettext("Not possible: the applicant entered or confirmed the contact data.")
@@ -168,8 +173,6 @@ def origin_context(submission: Submission | None) -> dict[str, object]:
         return {}
     application = submission.application
     at_risk = found.basis == Origin.Basis.INTEREST and found.informed_at is None
-    asked = found.basis == Origin.Basis.CONSENT
-    request = ConsentRequest.objects.filter(application=application).last() if asked else None
     return {
         "origin": found,
         "origin_author": person(found.author) if found.author else "",
@@ -177,12 +180,19 @@ def origin_context(submission: Submission | None) -> dict[str, object]:
         "to_read_out": "" if found.informed_at else " ".join(purpose(found)),
         "deleted_from": format_datetime(found.deleted_from) if at_risk else "",
         "is_correctable": not (application.user_id or application.verified_at),
-        "consent": request,
-        "consent_due": format_date(request.due_on) if request else "",
-        "consent_at": format_datetime(request.answered_at)
-        if request and request.answered_at
-        else "",
+        **_consent_context(found),
     }
+
+
+def _consent_context(origin: Origin) -> dict[str, object]:
+    """Return the last request for consent, if the application is stored with it."""
+    if origin.basis != Origin.Basis.CONSENT:
+        return {}
+    request = ConsentRequest.objects.filter(application=origin.application_id).last()
+    if request is None:
+        return {}
+    at = format_datetime(request.answered_at) if request.answered_at else ""
+    return {"consent": request, "consent_due": format_date(request.due_on), "consent_at": at}
 
 
 def to_inform(user: User) -> list[tuple[Application, str]]:

@@ -1,5 +1,7 @@
 """The page of one application: what it shows beside the form, and what its form changes."""
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.urls import URLPattern
@@ -39,9 +41,7 @@ class ApplicationPage(ApplicationPages):
         it now, unless it is fetched ahead.
         """
         at = timezone.now()
-        is_shown = request.method == "GET" and not is_fragment(request)
-        if is_shown and obj.read_at is None and self.admin.has_change_permission(request, obj):
-            Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
+        self._mark_read(request, obj, at)
         submission, sections = shown.submitted(obj)
         changes = obj.ordered_changes = list(
             obj.changes.select_related("stage__status", "author", "reason")
@@ -81,6 +81,11 @@ class ApplicationPage(ApplicationPages):
             **scorecards_context(request, obj, entries),
             **interviews_context(request.user, obj, entries, now=at),
         }
+
+    def _mark_read(self, request: UserRequest, obj: Application, at: datetime) -> None:
+        is_shown = request.method == "GET" and not is_fragment(request)
+        if is_shown and obj.read_at is None and self.admin.has_change_permission(request, obj):
+            Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
 
     # --- changing ---
 

@@ -108,8 +108,8 @@ def scorecards_context(
     sent = [card for card in cards if card.sent_at]
     if may_see:
         is_shown = not sent or may_see_all(request.user, application, cards)
-        context["scorecards"] = [_shown(card) for card in sent if is_shown]
-        context["hidden_scorecards"] = 0 if is_shown else len(sent)
+        shown, hidden = (sent, 0) if is_shown else ([], len(sent))
+        context |= {"scorecards": list(map(_shown, shown)), "hidden_scorecards": hidden}
     if may_add:
         sent_about = {card.entry_id for card in sent if card.author_id == request.user.pk}
         context["open_scorecards"] = _open(application, entries, sent_about)

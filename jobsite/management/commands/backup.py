@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
@@ -26,18 +25,16 @@ class Command(BaseCommand):
             "--keep", type=int, metavar="N", help="then remove all archives but the newest N"
         )
 
-    def handle(self, *args: object, **options: Any) -> None:
-        if options["keep"] is not None and options["keep"] < 1:
-            raise UsageError(f"--keep must be 1 or more; received {options['keep']}.")
+    def handle(self, *, folder: Path, keep: int | None, **options: object) -> None:
+        if keep is not None and keep < 1:
+            raise UsageError(f"--keep must be 1 or more; received {keep}.")
         self.written = lambda: "No archive was created."
         try:
-            backup = create(
-                options["folder"], now=timezone.now(), keep=options["keep"], progress=self.progress
-            )
+            backup = create(folder, now=timezone.now(), keep=keep, progress=self.progress)
         except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(f"No backup was created. {error}") from None
         try:
-            privacy.copy_erasures(options["folder"])
+            privacy.copy_erasures(folder)
         except OSError as error:
             raise CommandError(f"The record of erasures was not copied: {error}") from None
         manifest = backup.manifest

@@ -1,9 +1,7 @@
-from typing import Any
-
 from django.core.management.base import CommandParser
 
 from jobsite.accounts import roles
-from jobsite.db.transactions import dry_run
+from jobsite.db import transactions
 from jobsite.ops.commands import Command as BaseCommand
 
 
@@ -18,10 +16,10 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="print what would change, write nothing"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with dry_run(options["dry_run"]):
+    def handle(self, *, dry_run: bool, **options: object) -> None:
+        with transactions.dry_run(dry_run):
             changes = roles.create()
-        verb = "Would set" if options["dry_run"] else "Set"
+        verb = "Would set" if dry_run else "Set"
         summary = f"{verb} {', '.join(changes)}." if changes else "Nothing changed."
         lines = [f"{role}: {change}" for role, found in changes.items() for change in found]
         self.finish(summary, lines=lines, changed=changes, roles=list(roles.NAMES))

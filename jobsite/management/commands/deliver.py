@@ -1,6 +1,5 @@
 import signal
 import threading
-from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError
@@ -18,6 +17,7 @@ from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.office.approval_emails import ApprovalEmails
 from jobsite.office.closing_emails import ClosingEmails
 from jobsite.ops.commands import Command as BaseCommand
+from jobsite.types import JsonObject
 from vacancies.feed.maintenance import OldChanges
 from vacancies.search.merge import MergeJob
 
@@ -48,8 +48,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
 class Command(BaseCommand):
     help = (
         "Send the queued emails, and queue digests and notifications. Runs until it is stopped. "
-        "Of several "
-        "processes, one is active and the others wait to take over."
+        "Of several processes, one is active and the others wait to take over."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -83,7 +82,7 @@ class Command(BaseCommand):
         self.report(dispatcher, is_active=is_active)
 
     def report(self, dispatcher: Dispatcher, *, is_active: bool) -> None:
-        counts: dict[str, Any] = {
+        counts: JsonObject = {
             name: dispatcher.outcomes[name] for name in ("sent", "failed", "postponed")
         }
         summary = "{sent} emails sent, {failed} failed, {postponed} postponed.".format_map(counts)

@@ -135,6 +135,17 @@ def mail_target() -> str:
     return f"they are collected in {mail.file()}. Set EMAIL_URL to send them."
 
 
+def addresses(*, is_served: bool) -> dict[str, str]:
+    """Return the paths of pages, by their labels."""
+    found = {"Career site": reverse("site:jobs")} if is_served or settings.CAREER_SITE else {}
+    found |= {label: reverse(name) for label, name in LINKS.items()}
+    if newest := Vacancy.objects.published().external().newest_first().first():
+        found["An application form"] = reverse("v1:single-vacancy-form", args=[newest.pk])
+        if is_served or settings.APPLY_PAGES:
+            found["A page to apply"] = reverse("apply", args=[newest.pk])
+    return found
+
+
 def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_served: bool) -> str:
     """Return a text for a terminal: what was created, addresses and accounts."""
     counts = ", ".join(f"{count} {kind}" for kind, count in created.items() if count)
@@ -142,14 +153,8 @@ def summary(created: dict[str, int], new_accounts: list[str], base: str, *, is_s
         f"Created {counts}." if counts else "The demo content exists already; nothing was changed.",
         "",
     ]
-    links = ({"Career site": "site:jobs"} if is_served or settings.CAREER_SITE else {}) | LINKS
-    lines += [f"  {label + ':':<27}{base}{reverse(name)}" for label, name in links.items()]
-    if newest := Vacancy.objects.published().external().newest_first().first():
-        links = {"An application form": "v1:single-vacancy-form"}
-        if is_served or settings.APPLY_PAGES:
-            links["A page to apply"] = "apply"
-        for label, name in links.items():
-            lines.append(f"  {label + ':':<27}{base}{reverse(name, args=[newest.pk])}")
+    for label, path in addresses(is_served=is_served).items():
+        lines.append(f"  {label + ':':<27}{base}{path}")
     lines += ["", "Sign in with user name / password:"]
     for name, description in accounts.ACCOUNTS.items():
         note = "" if name in new_accounts else " (existing account, password not changed)"

@@ -1,5 +1,4 @@
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -21,12 +20,12 @@ class Command(BaseCommand):
         parser.add_argument("username")
         parser.add_argument("--days", type=int, help="days until it expires (TOKEN_DAYS)")
 
-    def handle(self, *args: object, **options: Any) -> None:
-        days = settings.TOKEN_LIFETIME.days if options["days"] is None else options["days"]
+    def handle(self, *, username: str, days: int | None, **options: object) -> None:
+        days = settings.TOKEN_LIFETIME.days if days is None else days
         if not 1 <= days <= DAYS_MAX:
             raise UsageError(f"--days must be from 1 to {DAYS_MAX}; received {days}.")
-        users = get_user_model().objects.filter(username=options["username"], is_active=True)
+        users = get_user_model().objects.filter(username=username, is_active=True)
         if (user := users.first()) is None:
-            raise UsageError(f"There is no active user {options['username']!r}.")
+            raise UsageError(f"There is no active user {username!r}.")
         _, token = tokens.issue(user=user, lifetime=timedelta(days=days))
         self.finish(token, token=token)

@@ -1,6 +1,5 @@
 from collections import Counter
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -11,9 +10,10 @@ from applications import privacy
 from applications.submissions import orphans as files_of_applicants
 from jobsite import private_files
 from jobsite.days import days_after
-from jobsite.db.transactions import dry_run
+from jobsite.db import transactions
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
+from jobsite.types import JsonObject
 from vacancies.media import orphans
 
 DAYS_MAX = 36_500
@@ -41,20 +41,20 @@ class Command(BaseCommand):
             help="report what would be deleted, but delete nothing",
         )
 
-    def handle(self, *args: object, **options: Any) -> None:
-        now, is_dry, days = timezone.now(), options["dry_run"], options["older_than"]
+    def handle(self, *, older_than: int | None, dry_run: bool, **options: object) -> None:
+        now, days = timezone.now(), older_than
         if days is None:
             days = settings.APPLICATIONS_KEPT_DAYS or None
         if days is not None and not 1 <= days <= DAYS_MAX:
             raise UsageError(f"DAYS must be from 1 to {DAYS_MAX}; received {days}.")
         before = None if days is None else days_after(now, -days)
         self.written = lambda: "Some rows were deleted; run the command again for the others."
-        with dry_run(is_dry):
+        with transactions.dry_run(dry_run):
             counts = privacy.purge(before=before, now=now)
         # After the rows: an object store that does not respond must not keep personal data.
-        files, size = self._purge_files(now, is_dry=is_dry)
-        verb = "Dry run, nothing was deleted. Would delete" if is_dry else "Deleted"
-        totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
+        files, size = self._purge_files(now, is_dry=dry_run)
+        verb = "Dry run, nothing was deleted. Would delete" if dry_run else "Deleted"
+        totals: JsonObject = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
             f"{verb} {_applications(counts, days)}, {counts['accounts']} accounts, "
             f"{counts['tokens']} tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} "

@@ -1,7 +1,6 @@
 import io
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
@@ -20,15 +19,14 @@ class Command(BaseCommand):
     needs_migrations = False  # the archive brings its own tables
     help = (
         "Restore an archive of `backup` into a second database and temporary folders, audit it, "
-        "and delete "
-        "both. The site is not changed. On PostgreSQL, the second database has the suffix _drill."
+        "and delete both. The site is not changed. On PostgreSQL, the second database has the "
+        "suffix _drill."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("archive", type=Path)
 
-    def handle(self, *args: object, **options: Any) -> None:
-        archive: Path = options["archive"]
+    def handle(self, *, archive: Path, **options: object) -> None:
         if not archive.is_file():
             raise UsageError(f"There is no archive {str(archive)!r}.")
         self.written = lambda: "The site was not changed."

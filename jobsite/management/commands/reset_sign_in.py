@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.apps import apps
 from django.conf import settings
 from django.core.management.base import CommandParser
@@ -12,16 +10,15 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Remove the second factors, passkeys and OpenID Connect identities of a user, for "
-        "example after "
-        "the loss of a phone, and end the user's sessions. The password is not changed."
+        "Remove the second factors, passkeys and OpenID Connect identities of a user, for example "
+        "after the loss of a phone, and end the user's sessions. The password is not changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
 
-    def handle(self, *args: object, **options: Any) -> None:
-        user = account(options["username"])
+    def handle(self, *, username: str, **options: object) -> None:
+        user = account(username)
         kinds = {"factors": "mfa.Authenticator", "identities": "socialaccount.SocialAccount"}
         installed = {kind: name for kind, name in kinds.items() if apps.is_installed(_app(name))}
         if not installed:

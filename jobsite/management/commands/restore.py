@@ -11,14 +11,15 @@ from jobsite.ops.backups.manifest import counts
 from jobsite.ops.backups.restore import Restored, Verified, restore, verify
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
+from jobsite.types import JsonObject
 
 
 class Command(BaseCommand):
     needs_migrations = False  # it replaces and migrates the database
     help = (
         "Restore the database and the files from an archive of `backup`. Verifies the whole "
-        "archive first. "
-        "All users have to sign in again. Applicants erased since the backup are erased again."
+        "archive first. All users have to sign in again. Applicants erased since the backup are "
+        "erased again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,12 +29,11 @@ class Command(BaseCommand):
         )
         parser.add_argument("--check", action="store_true", help="only verify the archive")
 
-    def handle(self, *args: object, **options: Any) -> None:
-        archive = options["archive"]
+    def handle(self, *, archive: Path, force: bool, check: bool, **options: object) -> None:
         if not archive.is_file():
             raise UsageError(f"There is no archive {str(archive)!r}.")
         try:
-            if options["check"]:
+            if check:
                 verified = verify(archive, progress=self.progress)
                 return self.report("Verified, nothing was restored", verified)
             self.written = lambda: (
@@ -42,14 +42,14 @@ class Command(BaseCommand):
             )
             done = restore(
                 archive,
-                is_forced=options["force"],
+                is_forced=force,
                 progress=self.progress,
                 erase_again=lambda: privacy.erase_again(archive.parent),
             )
         except (BackupError, DatabaseError, OSError) as error:
             raise CommandError(str(error)) from None
         lines: list[str] = []
-        erased: dict[str, int] = dict(done.erased or {})
+        erased: JsonObject = dict(done.erased or {})
         if done.erased is None:
             lines.append("No erasure is recorded: repeat the erasures since the backup.")
         if erased.get("kept"):

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import os
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,26 +62,32 @@ def members(archive: BinaryIO) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
     A part must be a plain file, with a canonical name inside MEDIA_ROOT, that of a private file, or
     a name of ours.
     """
-    media = media_path("").resolve()
     archive.seek(0)
     with tarfile.open(fileobj=archive, mode="r:") as tar:
         for member in tar:
-            name = member.name
-            is_ours = name == manifests.NAME or name in DATABASE.values()
-            if not is_ours and name.startswith(MEDIA):
-                # a//b and a/../b would be second names of the same file
-                path = PurePosixPath(name)
-                is_ours = str(path) == name and ".." not in path.parts
-                is_ours = is_ours and media_path(name).resolve().is_relative_to(media)
-            if is_private(name):
-                is_ours = private_files.is_name(private_name(name))
-            # a sparse file has a few bytes here, and any size when it is read
-            is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
-            if not (is_ours and is_plain and member.size >= 0 and 0 <= member.mtime < MODIFIED_MAX):
-                raise BackupError(f"Not part of a backup: {printable(name)}.")
-            if name == manifests.NAME and member.size > manifests.BYTES_MAX:
+            if not (_is_ours(member.name) and _is_plain(member)):
+                raise BackupError(f"Not part of a backup: {printable(member.name)}.")
+            if member.name == manifests.NAME and member.size > manifests.BYTES_MAX:
                 raise BackupError(f"The archive is damaged: {manifests.NAME} is too large.")
             yield member, tar.extractfile(member)
+
+
+def _is_ours(name: str) -> bool:
+    if is_private(name):
+        return private_files.is_name(private_name(name))
+    if name == manifests.NAME or name in DATABASE.values():
+        return True
+    # a//b and a/../b would be second names of the same file
+    path = PurePosixPath(name)
+    if not name.startswith(MEDIA) or str(path) != name or ".." in path.parts:
+        return False
+    return media_path(name).resolve().is_relative_to(media_path("").resolve())
+
+
+def _is_plain(member: tarfile.TarInfo) -> bool:
+    # a sparse file has a few bytes here, and any size when it is read
+    is_file = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
+    return is_file and member.size >= 0 and 0 <= member.mtime < MODIFIED_MAX
 
 
 def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> JsonObject:
@@ -98,29 +103,17 @@ def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> Jso
                 raise BackupError(
                     "The archive is damaged: a part occurs twice, or after the manifest."
                 )
-            sha256, text = hashlib.sha256(), io.BytesIO()
-            is_database, is_manifest = (
-                member.name in DATABASE.values(),
-                member.name == manifests.NAME,
-            )
-            if is_database and database.exists():
-                raise BackupError("The archive is damaged: it contains two databases.")
-            with (
-                create_private(database)
-                if is_database
-                else text
-                if is_manifest
-                else open(os.devnull, "wb")
-            ) as target:
-                while chunk := file.read(CHUNK):
-                    sha256.update(chunk)
-                    target.write(chunk)
-                if is_manifest:
-                    if member.pax_headers.get(DIGEST) != sha256.hexdigest():
-                        raise BackupError(f"The archive is damaged: {manifests.NAME} differs.")
-                    manifest = manifests.parse(text.getvalue())
-                else:
-                    found[member.name] = {"size": member.size, "sha256": sha256.hexdigest()}
+            if member.name == manifests.NAME:
+                manifest = _read_manifest(member, file)
+                continue
+            if member.name in DATABASE.values():
+                if database.exists():
+                    raise BackupError("The archive is damaged: it contains two databases.")
+                with create_private(database) as target:
+                    sha256 = _copy(file, target)
+            else:
+                sha256 = _copy(file, None)
+            found[member.name] = {"size": member.size, "sha256": sha256}
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         raise BackupError(
             f"The archive is truncated, or not a backup: {printable(str(error))}."
@@ -134,6 +127,23 @@ def verify_content(archive: BinaryIO, database: Path, progress: Progress) -> Jso
     if expected and expected not in found:
         raise BackupError(f"The archive is damaged: it contains no {expected}.")
     return manifest
+
+
+def _copy(file: IO[bytes], target: IO[bytes] | None) -> str:
+    """Copy `file` to `target`, if there is one. Return its SHA-256."""
+    sha256 = hashlib.sha256()
+    while chunk := file.read(CHUNK):
+        sha256.update(chunk)
+        if target:
+            target.write(chunk)
+    return sha256.hexdigest()
+
+
+def _read_manifest(member: tarfile.TarInfo, file: IO[bytes]) -> JsonObject:
+    text = io.BytesIO()
+    if member.pax_headers.get(DIGEST) != _copy(file, text):
+        raise BackupError(f"The archive is damaged: {manifests.NAME} differs.")
+    return manifests.parse(text.getvalue())
 
 
 def _compare(found: JsonObject, manifest: JsonObject) -> None:

@@ -3,17 +3,17 @@
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from django.core.files.storage import default_storage
 
 from jobsite import private_files
 from jobsite.ops.backups.archive import MEDIA, is_private, members, private_name
-from jobsite.ops.backups.files import BackupError, Progress, digest
+from jobsite.ops.backups.files import Add, BackupError, Progress, digest
 from jobsite.types import JsonObject
 
 
-def add_media(add: Callable[[str, IO[bytes], float], None], progress: Progress) -> None:
+def add_media(add: Add, progress: Progress) -> None:
     """Call `add` with name, content and time of each file of media/. Raises OSError."""
     store: Any = default_storage
     for entry in progress(list(store.entries()), unit="file"):

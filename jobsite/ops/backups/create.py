@@ -25,6 +25,7 @@ from jobsite.ops.backups.files import (
     CHUNK,
     PART,
     STAGING,
+    Add,
     BackupError,
     Progress,
     digest,
@@ -72,14 +73,21 @@ def create(folder: Path, *, now: datetime, keep: int | None, progress: Progress)
             sync_folder(folder)
         finally:
             _remove_parts(folder)
-        missing: list[str] = manifest["missing"]
-        older = sorted(folder.glob(PATTERN), reverse=True)[keep:] if keep and not missing else []
+        older: list[Path] = []
+        if keep and not manifest["missing"]:
+            older = sorted(folder.glob(PATTERN), reverse=True)[keep:]
         for path in older:
             path.unlink()
-    private = [name for name in missing if name.startswith(PRIVATE)]
-    is_found = any(name.startswith(PRIVATE) for name in manifest["parts"])
-    is_complete = len(missing) <= MISSING_MAX and (is_found or not private)
-    return Backup(final, manifest, signature, [path.name for path in older], is_complete)
+    removed = [path.name for path in older]
+    return Backup(final, manifest, signature, removed, _is_complete(manifest))
+
+
+def _is_complete(manifest: JsonObject) -> bool:
+    """Whether few of the files are missing, and not all private ones."""
+    missing: list[str] = manifest["missing"]
+    lacks_private = any(name.startswith(PRIVATE) for name in missing)
+    has_private = any(name.startswith(PRIVATE) for name in manifest["parts"])
+    return len(missing) <= MISSING_MAX and (has_private or not lacks_private)
 
 
 def _remove_parts(folder: Path) -> None:
@@ -114,27 +122,15 @@ def _write(
             add(DATABASE[connection.vendor], file, now.timestamp())
         if settings.FILES_IN_BUCKET:
             bucket.add_media(add, progress)
-        for path in (
-            () if settings.FILES_IN_BUCKET else progress(list(_media_files(media)), unit="file")
-        ):
-            # Copy first: a file that changes or disappears meanwhile is newer than the snapshot.
-            with suppress(FileNotFoundError), tempfile.SpooledTemporaryFile(CHUNK * 32) as copy:
-                with open(path, "rb") as file:
-                    shutil.copyfileobj(file, copy, CHUNK)
-                    modified = os.fstat(file.fileno()).st_mtime
-                add(MEDIA + path.relative_to(media).as_posix(), copy, modified)
+        else:
+            _add_media(media, add, progress)
         private = sorted(facts.pop("private"))
         for name in progress(private, unit="file"):
             # never changed
             with suppress(FileNotFoundError, ValueError), private_files.open_file(name) as kept:
                 add(PRIVATE + name, kept, os.fstat(kept.fileno()).st_mtime)
         named = [MEDIA + name for name in facts.pop("named")] + [PRIVATE + name for name in private]
-        gone = [name for name in named if name not in parts]
-        # Not deleted meanwhile.
-        current = databases.still_named(name.partition("/")[2] for name in gone)
-        missing = sorted(
-            name.removeprefix(MEDIA) for name in gone if name.partition("/")[2] in current
-        )
+        missing = _missing([name for name in named if name not in parts])
         manifest = {
             "format": manifests.FORMAT,
             "made_at": now.astimezone(UTC).isoformat(),
@@ -147,6 +143,22 @@ def _write(
         }
         add(manifests.NAME, io.BytesIO(json.dumps(manifest, indent=1).encode()), now.timestamp())
     return manifest
+
+
+def _add_media(media: Path, add: Add, progress: Progress) -> None:
+    for path in progress(list(_media_files(media)), unit="file"):
+        # Copy first: a file that changes or disappears meanwhile is newer than the snapshot.
+        with suppress(FileNotFoundError), tempfile.SpooledTemporaryFile(CHUNK * 32) as copy:
+            with open(path, "rb") as file:
+                shutil.copyfileobj(file, copy, CHUNK)
+                modified = os.fstat(file.fileno()).st_mtime
+            add(MEDIA + path.relative_to(media).as_posix(), copy, modified)
+
+
+def _missing(gone: list[str]) -> list[str]:
+    """Return those of the parts `gone` that were not deleted meanwhile."""
+    current = databases.still_named(name.partition("/")[2] for name in gone)
+    return sorted(name.removeprefix(MEDIA) for name in gone if name.partition("/")[2] in current)
 
 
 def _media_files(folder: Path) -> Iterator[Path]:

@@ -98,22 +98,26 @@ def describe(execute: Execute) -> JsonObject:
         found = execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
         server = execute("SHOW server_version")[0][0]
     tables = sorted(name for (name,) in found)
-    names: dict[type[models.Field], set[str]] = {models.FileField: set(), PrivateNameField: set()}
-    for model in apps.get_models():
-        for field in model._meta.local_fields:
-            for kind, found_names in names.items():
-                if isinstance(field, kind) and model._meta.db_table in tables:
-                    rows = execute(
-                        f'SELECT DISTINCT "{field.column}" FROM "{model._meta.db_table}"'
-                    )
-                    found_names.update(name for (name,) in rows if name)
     return {
         "server": server,
         "migrations": execute("SELECT app, name FROM django_migrations ORDER BY app, name"),
         "tables": {name: execute(f'SELECT COUNT(*) FROM "{name}"')[0][0] for name in tables},
-        "named": names[models.FileField],
-        "private": names[PrivateNameField],
+        "named": _names(execute, models.FileField, tables),
+        "private": _names(execute, PrivateNameField, tables),
     }
+
+
+def _names(execute: Execute, kind: type[models.Field], tables: list[str]) -> set[str]:
+    """Return the names of files in the fields of the type `kind`."""
+    columns = [
+        (field.column, model._meta.db_table)
+        for model in apps.get_models()
+        if model._meta.db_table in tables
+        for field in model._meta.local_fields
+        if isinstance(field, kind)
+    ]
+    rows = (execute(f'SELECT DISTINCT "{column}" FROM "{table}"') for column, table in columns)
+    return {name for found in rows for (name,) in found if name}
 
 
 def still_named(names: Iterable[str]) -> set[str]:
@@ -184,8 +188,8 @@ def _replace_postgresql(dump: Path, statements: Iterable[str]) -> None:
     _run_postgresql("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
     dump.unlink()
     before.write_text(
-        "SET lock_timeout = '10s'; SET client_min_messages = warning; "
-        "DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC;"
+        "SET lock_timeout = '10s'; SET client_min_messages = warning; DROP SCHEMA public CASCADE; "
+        "CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC;"
     )
     after.write_text("".join(f"{each};\n" for each in ("SET search_path = public", *statements)))
     connection.close()  # it may hold a lock
@@ -207,8 +211,7 @@ def _run_postgresql(program: str, *arguments: str) -> None:
     if path is None:
         raise BackupError(
             f"{program} is not installed: on Debian and Ubuntu, install postgresql-client, at "
-            "least of the "
-            "server's version."
+            "least of the server's version."
         )
     text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
     client = int(re.findall(r"\d+", text or "0")[0])

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 PART = ".part"  # suffix of incomplete files
 STAGING = f".jobsite-restore-*{PART}"  # temporary folders of `restore`
 CHUNK = 1 << 20  # bytes
 
+Add = Callable[[str, IO[bytes], float], None]  # adds a part: name, content, time of change
 Progress = Callable  # shows a progress bar for an iterable
 
 

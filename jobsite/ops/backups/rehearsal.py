@@ -4,13 +4,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.test import override_settings
 
 from jobsite.ops.backups.files import BackupError
+from jobsite.types import JsonObject
 
 DATABASE = "{}_drill"  # name of the second database
 
@@ -25,9 +25,7 @@ def elsewhere() -> Iterator[None]:
     with tempfile.TemporaryDirectory(prefix="jobsite-drill-") as folder:
         is_file = connection.vendor == "sqlite"
         name = str(Path(folder, "db.sqlite3")) if is_file else DATABASE.format(original)
-        files: dict[str, Any] = {
-            root: Path(folder, root) for root in ("MEDIA_ROOT", "PRIVATE_ROOT")
-        }
+        files: JsonObject = {root: Path(folder, root) for root in ("MEDIA_ROOT", "PRIVATE_ROOT")}
         on_disk = {"default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}}
         files |= {"FILES_IN_BUCKET": False, "STORAGES": settings.STORAGES | on_disk}
         _use(name)
@@ -59,8 +57,7 @@ def _require(name: str) -> None:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(
             f"A rehearsal needs an empty database {name}: {reason}. Create it with createdb "
-            "--owner ROLE "
-            f"--template template0 --encoding UTF8 --locale C.UTF-8 {name}"
+            f"--owner ROLE --template template0 --encoding UTF8 --locale C.UTF-8 {name}"
         ) from None
     if found != name:
         raise BackupError(f"Nothing was restored: connected to the database {found}, not {name}.")

@@ -171,6 +171,14 @@ def _target(name: str) -> Path:
     return private_files.final_path(private_name(name)) if is_private(name) else media_path(name)
 
 
+def _is_equal(path: Path, expected: JsonObject) -> bool:
+    """Whether `path` is a file of the `expected` size and digest."""
+    if not path.is_file() or path.stat().st_size != expected["size"]:
+        return False
+    with open(path, "rb") as existing:
+        return digest(existing) == expected["sha256"]
+
+
 def _copies(
     archive: BinaryIO, manifest: JsonObject, folders: dict[str, Path], progress: Progress
 ) -> Iterator[tuple[Path, Path]]:
@@ -186,10 +194,8 @@ def _copies(
         expected, path = manifest["parts"][member.name], _target(member.name)
         if path.is_dir():
             raise BackupError(f"Nothing was replaced: {printable(str(path))} is a folder.")
-        if path.is_file() and path.stat().st_size == expected["size"]:
-            with open(path, "rb") as existing:
-                if digest(existing) == expected["sha256"]:
-                    continue
+        if _is_equal(path, expected):
+            continue
         copy = folder / str(number)
         with create_private(copy) as target:
             shutil.copyfileobj(file, target, CHUNK)
@@ -217,8 +223,7 @@ def _statements(manifest: JsonObject) -> list[str]:
         highest = "max" if connection.vendor == "sqlite" else "greatest"
         statements.append(
             f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + "
-            f"{REVISION_STEP}, "
-            f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
+            f"{REVISION_STEP}, shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
     if "jobsite_cursorgap" in tables:  # clients of a feed have to read the list anew
         statements.append(

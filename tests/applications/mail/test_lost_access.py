@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_colleague_who_lost_access_gets_no_email(delivery, clock, settings, at, mailoutbox):
-    settings.IS_MAIL_SENT = settings.MULTI_BRANDING = True
+    settings.IS_MAIL_SENT = True
     acme = make_brand()
     own, foreign = make_vacancy(brand=acme).pk, make_vacancy(brand=make_brand("Other")).pk
     names = ("nothing", "account", "staff", "permission", "brand", "one of two")

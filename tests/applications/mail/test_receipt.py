@@ -62,7 +62,7 @@ def test_receipt_lists_what_was_stored(application):
 
 def test_receipt_of_a_repeated_application_in_another_language(application, settings):
     settings.PUBLIC_BASE_URL = "https://public.example.org"
-    settings.MULTI_BRANDING = False
+    application.vacancy.brand = None
     application.is_repeated = True
     body = queue_receipt(application=application, at=NOW).text
     assert "You have applied for this vacancy before." in body

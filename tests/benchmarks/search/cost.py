@@ -27,10 +27,10 @@ SEARCHES = {
     "common word of titles": "filter[search]=nurse",
     "common word of texts": "filter[search]=you",
     "three words of texts": "filter[search]=you+the+week",
-    "phrase of texts": 'filter[search]="early+shift"',
+    "phrase of texts": 'filter[search]="shift+in+writing"',
     "typing error": "filter[search]=enginer",
     "region": "filter[regions]=antwerp",
-    "three filters": "filter[regions]=antwerp&filter[types]=nurse&filter[work_regimes]=days",
+    "three filters": "filter[regions]=antwerp&filter[types]=graduate&filter[work_regimes]=shift-work",
     "sort=title": "sort=title",
     "sort=-closes_at, region": "filter[regions]=antwerp&sort=-closes_at",
 }

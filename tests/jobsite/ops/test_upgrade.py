@@ -227,6 +227,8 @@ def dangers(app: str, migration: Any, state: ProjectState) -> Iterator[str]:
 
 
 APPS = ("forms_structure", "vacancies", "applications", "jobsite")
+# No release used the columns that it removes.
+BEFORE_RELEASES = {"0006_no_statistics_by_option"}
 
 
 def test_no_migration_stops_a_running_site():
@@ -235,7 +237,7 @@ def test_no_migration_stops_a_running_site():
     plans = map(loader.graph.forwards_plan, loader.graph.leaf_nodes())
     for app, name in dict.fromkeys(chain.from_iterable(plans)):
         migration = loader.graph.nodes[app, name]
-        if app in APPS and not migration.replaces:
+        if app in APPS and not migration.replaces and name not in BEFORE_RELEASES:
             found += [(app, name, danger) for danger in dangers(app, migration, state)]
         state = migration.mutate_state(state, preserve=False)
     assert found == []

@@ -493,8 +493,6 @@ def test_every_page_has_the_links_of_its_employer(client, settings):
     settings.CAREER_SITE = False
     for path in ("/account/login", f"/apply/{vacancy.pk}"):
         assert "https://site.test/privacy" in get(client, path), path
-    settings.MULTI_BRANDING = False
-    assert "https://acme.test" not in get(client, f"/apply/{vacancy.pk}")
 
 
 def test_lists_of_several_brands_have_their_logos(client):

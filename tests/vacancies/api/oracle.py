@@ -156,9 +156,7 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
             found = [v for v in found if v.pk in near]
         elif name == "filter[brand]":
             slugs = dict(Vacancy.objects.values_list("pk", "brand__slug"))
-            found = [
-                v for v in found if settings.MULTI_BRANDING and slugs[v.pk] in value.split(",")
-            ]
+            found = [v for v in found if slugs[v.pk] in value.split(",")]
         elif (fact := name[7:-1]) in FACTS:
             items = _serialized(VacancySerializer, [v.pk for v in found], RequestFactory().get("/"))
             chosen_pks = {item["id"] for item in items if FACTS[fact](item) & {*value.split(",")}}

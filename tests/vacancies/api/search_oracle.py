@@ -8,8 +8,6 @@ import math
 from itertools import islice, pairwise, product
 from typing import Any
 
-from django.conf import settings
-
 from jobsite.languages import site_language
 from vacancies.models import Vacancy
 from vacancies.search.city_names import other_names
@@ -48,7 +46,7 @@ class Document:
         titles = (vacancy.title, vacancy.title_internal, vacancy.reference)
         sites = [name for place in vacancy.sites for name in (place.locality, place.region)]
         names = [folded(option.label) for option in vacancy.options.all()]
-        if settings.MULTI_BRANDING and vacancy.brand:
+        if vacancy.brand:
             names.append(folded(vacancy.brand.name))
         self.titles = [folded(text) for text in titles]
         self.places = [folded(text) for text in (vacancy.location, *sites)]

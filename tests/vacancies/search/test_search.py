@@ -167,12 +167,10 @@ def test_texts_are_read_once_for_all_phrases(client, monkeypatch, django_assert_
     assert titles(client, '"night shift" "a team"') == ["Job 4", "Job 3"]
 
 
-def test_the_brand_is_searched_where_it_is_shown(client, settings):
+def test_the_brand_is_searched(client):
     make_vacancy(title="Cook", brand=make_brand("Zebra"))
 
     assert titles(client, "zebra") == ["Cook"]
-    settings.MULTI_BRANDING = False
-    assert titles(client, "zebra") == []
 
 
 def test_reference_and_long_words(client):

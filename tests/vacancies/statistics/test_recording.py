@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from jobsite.models import Revision
-from tests.factories import make_brand, make_option, make_vacancy
+from tests.factories import make_brand, make_vacancy
 from vacancies.history.versions import PUBLICATION, record_values, values_of
 from vacancies.models import Brand, Change, DailyVacancies, Vacancy
 from vacancies.operations.publication import archive, unpublish
@@ -19,9 +19,9 @@ NOW = datetime(2026, 3, 2, 8, 30, tzinfo=UTC)
 TODAY = date(2026, 3, 2)
 
 
-def of_day(day: date, option: Any = None) -> dict[str | None, tuple[int, int, int]]:
+def of_day(day: date) -> dict[str | None, tuple[int, int, int]]:
     """Return (live, went live, closed) by brand."""
-    rows = DailyVacancies.objects.filter(day=day, option=option).exclude(brand=None)
+    rows = DailyVacancies.objects.filter(day=day).exclude(brand=None)
     return {
         str(row.brand): (row.live, row.went_live, row.closed)
         for row in rows.select_related("brand")
@@ -84,8 +84,7 @@ def test_unpublished_vacancy_closes_when_it_was_unpublished():
 
     record_days(at=NOW)
 
-    closed = DailyVacancies.objects.get(closed=1)
-    assert (closed.day, closed.days_live) == (TODAY - 2 * DAY, 7)
+    assert DailyVacancies.objects.get(closed=1).day == TODAY - 2 * DAY
     assert of_day(TODAY - DAY) == {}
 
 
@@ -99,29 +98,6 @@ def test_unpublishing_counts_only_while_the_vacancy_is_public():
     record_unpublication(vacancy, NOW - DAY)
     record_days(at=NOW)
     assert DailyVacancies.objects.get(closed=1).day == TODAY - 5 * DAY
-
-
-def test_time_to_close_is_counted_by_limits():
-    for days in (7, 7.5, 30, 45, 90, 91):
-        make_vacancy(publish_from=NOW - (days + 1) * DAY, publish_until=NOW - DAY)
-
-    record_days(at=NOW)
-
-    row = DailyVacancies.objects.get(day=TODAY - DAY, closed__gt=0)
-    limits = (row.closed_in_7, row.closed_in_30, row.closed_in_60, row.closed_in_90)
-    assert (row.closed, row.days_live, limits) == (6, 270.5, (1, 3, 4, 5))
-
-
-def test_vacancy_counts_for_each_of_its_options(filters):
-    make_vacancy(publish_from=NOW - 2 * DAY, options={"regions": ["Ghent", "Leuven"]})
-    make_vacancy(publish_from=NOW - DAY, options={"regions": ["Ghent"]})
-    ghent, leuven = make_option("regions", "Ghent"), make_option("regions", "Leuven")
-
-    record_days(at=NOW)
-
-    assert of_day(TODAY - DAY, ghent) == {"Acme": (2, 1, 0)}
-    assert of_day(TODAY - DAY, leuven) == {"Acme": (1, 0, 0)}
-    assert of_day(TODAY - DAY) == {"Acme": (2, 1, 0)}
 
 
 def test_days_are_those_of_the_site(settings):

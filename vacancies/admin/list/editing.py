@@ -212,10 +212,7 @@ class ListEditing:
         if gone:
             text = ngettext(
                 "%(count)d vacancy was not saved: it was deleted, or belongs to another brand.",
-                (
-                    "%(count)d vacancies were not saved: they were deleted, or belong to another "
-                    "brand."
-                ),
+                "%(count)d vacancies were not saved: they were deleted, or belong to another brand.",
                 gone,
             )
             admin.message_user(request, text % {"count": gone}, messages.WARNING)

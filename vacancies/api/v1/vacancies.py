@@ -181,7 +181,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         )
         with snapshot() as state:
             self.vacancy = self.find(shown, pk, state)
-            brand = self.vacancy.shown_brand_id
+            brand = self.vacancy.brand_id
 
             def make() -> RenderedForm:
                 form = self.vacancy.served_form
@@ -190,9 +190,8 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
             if state is None:
                 return make()
-            return process_cache.process.shared(state.shared).form(
-                self.vacancy.served_form_id, brand, make
-            )
+            key = "form", self.vacancy.served_form_id, brand
+            return process_cache.process.shared(state.shared).get(key, make)
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:

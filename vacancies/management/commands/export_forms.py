@@ -15,9 +15,8 @@ from vacancies.models import Vacancy
 class Command(BaseCommand):
     help = (
         "Export the application forms of vacancies as the API serves them, with the roles of "
-        "their fields, "
-        "in the format of import_forms. "
-        "Without ids, export those of all vacancies that have a form."
+        "their fields, in the format of import_forms. Without ids, export those of all vacancies "
+        "that have a form."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,9 +29,7 @@ class Command(BaseCommand):
         vacancies = Vacancy.objects.with_form().only("brand_id").order_by("pk")
         if wanted := options["vacancy"]:
             vacancies = vacancies.filter(pk__in=wanted)
-        form_of = {
-            v.pk: (v.served_form_id, v.shown_brand_id) for v in vacancies if v.served_form_id
-        }
+        form_of = {v.pk: (v.served_form_id, v.brand_id) for v in vacancies if v.served_form_id}
         if missing := [pk for pk in wanted if pk not in form_of]:
             raise UsageError(f"There is no vacancy with a form and the id {missing[0]}.")
         forms = Form.objects.select_related("extends").in_bulk(

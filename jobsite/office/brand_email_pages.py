@@ -6,7 +6,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -29,7 +29,7 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.languages import LANGUAGES, site_language
-from jobsite.types import Context, UserRequest
+from jobsite.types import Context, JsonObject, UserRequest
 from vacancies.models import Brand
 
 SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
@@ -67,13 +67,12 @@ class BrandMailForm(forms.ModelForm):
         if address and not may_send_as(address):
             text = gettext(
                 "Emails from this address would be refused. Enter an address of %(domains)s, or "
-                "ask the "
-                "administrator of the site to add its domain to SENDER_DOMAINS."
+                "ask the administrator of the site to add its domain to SENDER_DOMAINS."
             )
             raise ValidationError(text % {"domains": ", ".join(sender_domains())})
         return address
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         data = super().clean() or self.cleaned_data
         for code in LANGUAGES:
             if names := placeholders_in(data.get(f"signature_{code}", "")):
@@ -111,7 +110,7 @@ class ConsentForm(forms.ModelForm):
     def is_changed(self) -> bool:
         return any(name in self.changed_data for name in CONSENT)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> JsonObject:
         data = super().clean() or self.cleaned_data
         if not data.get("text") and (data.get("statement_url") or data.get("statement_label")):
             self.add_error("text", gettext("Enter the text too, or leave all three fields empty."))
@@ -128,8 +127,6 @@ class BrandEmailPages(AdminPages):
     def emails_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Show, or save, the sender, the signatures and the consent texts of a brand."""
         brand = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
-        if not settings.MULTI_BRANDING:  # applicants see no brands, and get the texts of the site
-            raise Http404
         may_change = self.admin.has_change_permission(request, brand)
         if not (
             may_change
@@ -145,7 +142,6 @@ class BrandEmailPages(AdminPages):
             **self.context(request, brand.name),
             "media": self.admin.media,
             "original": brand,
-            "shows_emails": True,
             "may_change": may_change,
             "is_wrong": page.is_wrong,
             **page.context(),

@@ -4,9 +4,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from jobsite.demo.generator import generate
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError, uninterrupted
-from vacancies.exchange.generator import generate
 from vacancies.search.merge import merge_if_due
 
 

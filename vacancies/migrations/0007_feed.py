@@ -146,7 +146,7 @@ def touch_trigger(table: str) -> str:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("vacancies", "0004_postgresql"), ("jobsite", "0003_commits")]
+    dependencies = [("vacancies", "0006_no_statistics_by_option"), ("jobsite", "0003_commits")]
     operations = [
         CreateModels(TABLES),
         DropTriggers("vacancies_(feedentry|feedtouch)"),
