@@ -195,5 +195,6 @@ def _idle_accounts(before: datetime) -> QuerySet[User]:
         user_permissions=None,
         applications=None,
         auth_token_set=None,
+        integration=None,
         date_joined__lt=before,
     ).order_by("pk")

@@ -2,6 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
+from vacancies.models.integration import Integration, IntegrationToken, Scope
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
@@ -35,6 +36,8 @@ __all__ = [
     "DailyVisits",
     "Filter",
     "FilterOption",
+    "Integration",
+    "IntegrationToken",
     "ListPreference",
     "ListedVacancy",
     "Place",
@@ -43,6 +46,7 @@ __all__ = [
     "RenderedItem",
     "Requisition",
     "SavedView",
+    "Scope",
     "SearchChange",
     "SearchTerm",
     "StateCount",
