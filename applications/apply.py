@@ -186,8 +186,7 @@ class _Page:
         except ProofRequiredError:
             text = _(
                 "This vacancy receives many applications at the moment, and a check against "
-                "robots needs "
-                "JavaScript. Turn JavaScript on, or try again in an hour."
+                "robots needs JavaScript. Turn JavaScript on, or try again in an hour."
             )
             return self._refuse([("", text)], 429)
         except SubmissionError as error:

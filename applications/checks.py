@@ -117,8 +117,7 @@ def senders_are_allowed() -> list[CheckMessage]:
     return [
         Warning(
             f"The emails of {mail.brand} are sent from {site}: {mail.sender_address} is of no "
-            "domain of "
-            "SENDER_DOMAINS.",
+            "domain of SENDER_DOMAINS.",
             hint=f"Allowed: {', '.join(sender_domains())}.",
             id="jobsite.W034",
         )

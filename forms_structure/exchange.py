@@ -161,8 +161,8 @@ class ParsedForm:
             return item
         if item.get("name") != field.get("name"):
             self._faults[f"{path}.name"] = (
-                f"Must be the name of its field, {format_value(field.get('name'))}; "
-                f"received {format_value(item.get('name'))}."
+                f"Must be the name of its field, {format_value(field.get('name'))}; received "
+                f"{format_value(item.get('name'))}."
             )
         option = self._with_line(item, "label", path)
         return {key: value for key, value in option.items() if key != "name"}

@@ -33,8 +33,7 @@ _NAMES = {
     "country-name": "country land pays",
     "bday": "birth_date date_of_birth geboortedatum date_de_naissance geburtsdatum",
     "tel": "phone telephone mobile telefoon telefoonnummer gsm portable numero_de_telephone "
-    "telefon "
-    "telefonnummer handy",
+    "telefon telefonnummer handy",
     "email": "email",
 }
 AUTOCOMPLETE = {name: token for token, names in _NAMES.items() for name in names.split()}

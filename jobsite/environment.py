@@ -4,7 +4,7 @@ The settings import this module: nothing here may read them.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -147,8 +147,8 @@ class Environment(environ.Env):
         for domain in domains:
             if not re.fullmatch(r"[\w-]{1,50}(\.[\w-]{1,50})+", domain):
                 raise ImproperlyConfigured(
-                    f"{var} contains {domain!r}, not a domain such as example.com. "
-                    "Separate domains by commas."
+                    f"{var} contains {domain!r}, not a domain such as example.com. Separate "
+                    "domains by commas."
                 )
         return [punycode(domain) for domain in domains]
 
@@ -198,7 +198,12 @@ class Environment(environ.Env):
         return self._parsed(var, default, self.EMAIL_SCHEMES, example, parse)
 
     def _parsed(
-        self, var: str, default: str, schemes: Iterable[str], example: str, parse: Any
+        self,
+        var: str,
+        default: str,
+        schemes: Iterable[str],
+        example: str,
+        parse: Callable[[str], Options],
     ) -> Options:
         url = self.str(var, default).strip()
         if url[:1] in ("'", '"'):

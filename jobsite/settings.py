@@ -104,7 +104,7 @@ MIDDLEWARE = [
     "jobsite.site.hosts.BrandHostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "jobsite.middleware.messages.MessageMiddleware",
     "jobsite.accounts.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # has to be last
 ]

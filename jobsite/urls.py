@@ -31,10 +31,10 @@ v0_1.register("vacancies", vacancies_v0_1.VacancyViewSet, basename="vacancy")
 
 handler500 = "jobsite.api.problems.server_error"
 urlpatterns = [
-    path("", include("jobsite.site.urls")),
     path("v1/manage/", include((manage_urls, "manage"))),
     path("v1/", include(([*v1.urls, path("auth/token", token, name="token")], "v1"))),
     path("v0.1/", include((v0_1.urls, "v0_1"))),
+    path("", include("jobsite.site.urls")),
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
     path("docs/api.md", guide, name="guide"),

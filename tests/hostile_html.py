@@ -59,8 +59,8 @@ PAYLOADS: dict[str, str] = {
     "href-slash-tab-slash": "<a href='/\t/evil.example/login'>x</a>",
     "href-relative": "<a href=../../admin/logout/>x</a>",
     "href-direction": "<a href='https://evil.example/\u202egpj.exe'>\u202ex</a>",
-    "a-target-ping": "<a href=https://x.example target=opener "
-    "ping=//evil.example/ping download rel=opener>x</a>",
+    "a-target-ping": "<a href=https://x.example target=opener ping=//evil.example/ping download "
+    "rel=opener>x</a>",
     "a-xlink": "<a xlink:href=javascript:pwned() xml:base=javascript:pwned()//>x</a>",
     "blockquote-cite": "<blockquote cite=javascript:pwned()>x</blockquote>",
     "table-background": (
@@ -101,8 +101,8 @@ PAYLOADS: dict[str, str] = {
     "mxss-style": '<style><p title="</style><img src=x onerror=pwned()>">',
     "mxss-svg-style": '<svg></p><style><a id="</style><img src=x onerror=pwned()>">',
     "mxss-math-style": "<math></p><style><!--</style><img src/onerror=pwned()>",
-    "mxss-mglyph": "<math><mtext><table><mglyph><style><!--</style><img "
-    "title='--&gt;&lt;img src=1 onerror=pwned()&gt;'>",
+    "mxss-mglyph": "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img "
+    "src=1 onerror=pwned()&gt;'>",
     "mxss-mglyph-form": "<form><math><mtext></form><form><mglyph>"
     "<style></math><img src onerror=pwned()></style></mglyph></form>",
     "mxss-malignmark": (
@@ -166,8 +166,8 @@ PAYLOADS: dict[str, str] = {
     "&amp;lt;script&amp;gt;pwned()&amp;lt;/script&amp;gt;",
     "entities-without-end": "&ltscript&gtpwned()&lt/script&gt",
     # --- clobbering, templates of frameworks ---
-    "framework-attributes": "<p x-data x-init=pwned() v-html=pwned() ng-app "
-    "ng-init=pwned() hx-on:load=pwned()>x</p>",
+    "framework-attributes": "<p x-data x-init=pwned() v-html=pwned() ng-app ng-init=pwned() "
+    "hx-on:load=pwned()>x</p>",
 }
 
 

@@ -56,8 +56,8 @@ def waiting(act: Callable[[], Any], count: int = 1) -> Iterator[Thread]:
             # A snapshot lasts for the transaction.
             cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                "wait_event_type = 'Lock'"
             )
             if cursor.fetchone()[0] >= count:
                 break

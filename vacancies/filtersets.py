@@ -75,15 +75,16 @@ class OptionValueFilter(django_filters.CharFilter):
         """Return the published vacancies with one of the values."""
         values = value.split(",")
         if isinstance(self.keyword, Fact):
-            return union(fact_bitmaps(self.keyword, index, values).values())
+            terms = fact_terms(self.keyword, values)
+            return index.union(term for each in terms.values() for term in each)
         options = FilterOption.objects.filter(
             filter__keyword=self.keyword, value__in=values
         ).order_by()
         return index.union(f"o{pk}" for pk in options.values_list("pk", flat=True))
 
 
-def fact_bitmaps(fact: Fact, index: Index, values: Collection[str]) -> dict[str, BitMap64]:
-    """Return the published vacancies that have each of the values of the fact."""
+def fact_terms(fact: Fact, values: Collection[str]) -> dict[str, list[str]]:
+    """Return the terms of the vacancies that have each of the values of the fact."""
     terms: dict[str, list[str]] = {value: [] for value in values}
     match fact:
         case Fact.BRAND:
@@ -95,13 +96,12 @@ def fact_bitmaps(fact: Fact, index: Index, values: Collection[str]) -> dict[str,
             for pk, kind in options.values_list("pk", "employment_type"):
                 terms[kind].append(f"o{pk}")
         case Fact.LANGUAGE:
-            terms = {value: index.language_terms(value) for value in values}
+            terms = {value: Index.language_terms(value) for value in values}
         case Fact.COUNTRY:
             terms = {value: ["c" + value] for value in values}
         case Fact.WORK_PLACE:
             terms = {value: ["w" + value] for value in values}
-    index.load(term for each in terms.values() for term in each)  # one query
-    return {value: index.union(each) for value, each in terms.items()}
+    return terms
 
 
 class SearchFilter(django_filters.CharFilter):
@@ -124,8 +124,7 @@ class NearFilter(django_filters.CharFilter):
             strip=False,
             validators=[RegexValidator(NEAR_PATTERN.removesuffix("$") + r"\Z", flags=re.ASCII)],
             help_text="latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), "
-            "as plain "
-            "decimal numbers separated by commas, such as 51.22,4.4,25",
+            "as plain decimal numbers separated by commas, such as 51.22,4.4,25",
         )
 
     def bitmap(self, index: Index, value: str) -> BitMap64:

@@ -2,6 +2,8 @@
 of a public one for everybody, else for the holder of a preview link.
 """
 
+from collections.abc import Iterator
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import render
@@ -23,6 +25,7 @@ from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import lacks_factor
 from jobsite.fields import web_url
 from jobsite.text.iso_names import country_name
+from jobsite.types import JsonObject
 from vacancies.access.previews import ends_at, opened_by
 from vacancies.api.published import find_published
 from vacancies.api.v1.serializers import VacancySerializer
@@ -99,28 +102,10 @@ def _with_headers(response: HttpResponse) -> HttpResponse:
 
 def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[str, object]:
     item = VacancySerializer(vacancy, context={"request": request, "preview": token or None}).data
-    form = vacancy.served_form
     address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
-    sections, language = serve(form, vacancy.brand_id)
-    schema = submission_schema(sections, address=absolute(request, f"{address}/form/schema"))
     return {
         "item": item,
-        "facts": [
-            (label, values)
-            for label, values in (
-                (_("Places"), [address_text(place) for place in item["places"]]),
-                (
-                    _("Countries for remote work"),
-                    [_joined([*map(country_name, item["remote_countries"])])],
-                ),
-                # These also say the employment types, in the words of the recruiters.
-                *((f.label, [_joined(item[f.keyword] or "")]) for f in Filter.objects.all()),
-                (_("Pay"), pay_lines(item["pay"])),
-                (_("Closing date"), [closing_date_of(vacancy)] if item["closes_at"] else []),
-                *_facts(vacancy),
-            )
-            if any(values)
-        ],
+        "facts": [(label, values) for label, values in _facts(vacancy, item) if any(values)],
         "video_url": web_url(item["video"] or ""),
         "work_place": vacancy.get_work_place_display(),  # type: ignore[attr-defined] # Django's
         "text_language": item["language"] if item["language"] != get_language() else "",
@@ -132,8 +117,7 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
             for field in Vacancy._meta.fields
             if field.name in TEXTS and item.get(field.name)
         ],
-        "form": form_context(sections, language=language),
-        "form_data": {"sections": sections, "schema": schema, "language": language},
+        **_form(vacancy, absolute(request, f"{address}/form/schema"), is_preview=bool(token)),
         "state": vacancy.state,
         "is_shown": vacancy.state == State.PUBLISHED,
         "is_internal": vacancy.audience == Audience.INTERNAL,
@@ -141,9 +125,33 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "until": ends_at(token) if token else None,
         "json_url": absolute(request, f"{address}?preview={token}" if token else address),
         "shows_bar": token or _is_recruiter_of(vacancy, request),
-        "shows_form": token and not vacancy.apply_url,  # nothing is sent: only recruiters know
-        "apply_url": not token and (vacancy.apply_url or _apply_page(vacancy, form)),
     }
+
+
+def _form(vacancy: Vacancy, address: str, *, is_preview: bool) -> dict[str, object]:
+    """Return the application form, or where to apply. `address` is that of its JSON Schema."""
+    sections, language = serve(form := vacancy.served_form, vacancy.brand_id)
+    schema = submission_schema(sections, address=address)
+    return {
+        "form": form_context(sections, language=language),
+        "form_data": {"sections": sections, "schema": schema, "language": language},
+        "shows_form": is_preview and not vacancy.apply_url,  # nothing is sent: only recruiters know
+        "apply_url": not is_preview and (vacancy.apply_url or _apply_page(vacancy, form)),
+    }
+
+
+def _facts(vacancy: Vacancy, item: JsonObject) -> Iterator[tuple[str, list[str]]]:
+    """Yield the labels and lines of the facts. Those of columns are as in the history."""
+    yield _("Places"), [address_text(place) for place in item["places"]]
+    yield _("Countries for remote work"), [_joined([*map(country_name, item["remote_countries"])])]
+    # These also say the employment types, in the words of the recruiters.
+    for each in Filter.objects.all():
+        yield each.label, [_joined(item[each.keyword] or "")]
+    yield _("Pay"), pay_lines(item["pay"])
+    yield _("Closing date"), [closing_date_of(vacancy)] if item["closes_at"] else []
+    values = values_of(vacancy, (column.name for column in FACTS))
+    for column in FACTS:
+        yield str(capfirst(column.verbose_name)), lines(column.name, values[column.name])
 
 
 def _apply_page(vacancy: Vacancy, form: Form | None) -> str:
@@ -161,15 +169,6 @@ def _is_recruiter_of(vacancy: Vacancy, request: HttpRequest) -> bool:
         and not lacks_factor(request)
         and Vacancy.objects.editable_by(user).filter(pk=vacancy.pk).exists()
     )
-
-
-def _facts(vacancy: Vacancy) -> list[tuple[str, list[str]]]:
-    """Return the labels and lines of the columns, as in the history."""
-    values = values_of(vacancy, (column.name for column in FACTS))
-    return [
-        (str(capfirst(column.verbose_name)), lines(column.name, values[column.name]))
-        for column in FACTS
-    ]
 
 
 def _joined(value: str | list[str]) -> str:

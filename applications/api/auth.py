@@ -70,10 +70,8 @@ class ShallowJSONParser(JSONParser):
             "operationId": "createToken",
             "summary": "Sign in for a token",
             "description": "Returns a bearer token for a user name and a password. It is shown "
-            "once. It is "
-            "valid until `expires_at` or until the password changes. After ten wrong passwords "
-            "for a name "
-            "from one address, the response is 429 for a while.",
+            "once. It is valid until `expires_at` or until the password changes. After ten wrong "
+            "passwords for a name from one address, the response is 429 for a while.",
             "tags": ["Applications"],
             "requestBody": {
                 "required": True,

@@ -47,15 +47,13 @@ _DOCUMENT: dict[str, Schema] = {
     "version": field(
         "string",
         "The version of the form that the applicant filled in: `Form-Version`, or `data.version` "
-        "of "
-        "`/form/schema`.",
+        "of `/form/schema`.",
         _VERSION,
     ),
     "values": field(
         "object",
         "The value of each field that is filled in and shown, by name. It is valid against the "
-        "schema of "
-        "`/form/schema`. Leave out fields that are empty or hidden.",
+        "schema of `/form/schema`. Leave out fields that are empty or hidden.",
         _VALUES,
         additionalProperties={},
     ),
@@ -123,21 +121,15 @@ OPERATION: JsonObject = {
     "operationId": "submitApplication",
     "summary": "Apply for a vacancy",
     "description": "Takes a submission of the vacancy's application form. `/form` has the header "
-    "`Apply` if "
-    "the vacancy takes applications. Send multipart/form-data: the part `application` has the "
-    "JSON document. "
-    "The value of a file field is the name of the file: a part `files[]`, or a part with the "
-    "name of "
-    "the field. Without files, the document alone may be sent as application/json. The applicant "
-    "gets a "
-    "receipt by email. No credentials are needed. A bearer token, or a session with "
-    "`X-CSRFToken`, links the "
-    "application to the account; invalid ones are ignored.\n\n"
+    "`Apply` if the vacancy takes applications. Send multipart/form-data: the part `application` "
+    "has the JSON document. The value of a file field is the name of the file: a part `files[]`, "
+    "or a part with the name of the field. Without files, the document alone may be sent as "
+    "application/json. The applicant gets a receipt by email. No credentials are needed. A bearer "
+    "token, or a session with `X-CSRFToken`, links the application to the account; invalid ones "
+    "are ignored.\n\n"
     "Send an `Idempotency-Key`, and repeat the request with the same key after a lost connection "
-    "or a 5xx: "
-    "for a day, it returns the same response. The value of `contact_me_by_fax` has to stay "
-    "empty: a filled "
-    "one is taken for spam.",
+    "or a 5xx: for a day, it returns the same response. The value of `contact_me_by_fax` has to "
+    "stay empty: a filled one is taken for spam.",
     "tags": ["Applications"],
     "security": [{}, {"bearer": []}, {"session": []}],
     "parameters": [

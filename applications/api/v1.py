@@ -92,8 +92,7 @@ class ApplicationSerializer(PlainItemSerializer):
         id="listMyApplications",
         summary="List my applications",
         description="The vacancies that the signed-in user applied to, newest application first, "
-        "in any "
-        "state of the vacancy. `status` is in the language of `Accept-Language`.",
+        "in any state of the vacancy. `status` is in the language of `Accept-Language`.",
         tag="Applications",
         takes=[schema.ACCEPT_LANGUAGE],
         response=SuccessResponse(

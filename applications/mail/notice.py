@@ -88,6 +88,5 @@ def purpose(origin: Origin) -> Iterator[str]:
         )
     yield _(
         "We keep your name, your contact data, the documents that we received, and our notes and "
-        "emails "
-        "about the selection. We use them only to choose somebody for the vacancy."
+        "emails about the selection. We use them only to choose somebody for the vacancy."
     )

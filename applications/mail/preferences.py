@@ -44,9 +44,8 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
     Kind.STALE: (
         "applications.view_application",
         _(
-            "On Mondays: how many applications wait too long in their stage, of those assigned "
-            "to you; with "
-            "the daily digest, also of those assigned to nobody."
+            "On Mondays: how many applications wait too long in their stage, of those assigned to "
+            "you; with the daily digest, also of those assigned to nobody."
         ),
     ),
     Kind.CONSENT: (

@@ -66,7 +66,7 @@ TABLES = [
     migrations.CreateModel(
         "Task",
         [],
-        {"verbose_name": "task", "verbose_name_plural": "tasks", **PROXY},
+        {"verbose_name": "interview or task", "verbose_name_plural": "tasks", **PROXY},
         bases=("applications.historyentry",),
     ),
     migrations.CreateModel(

@@ -115,6 +115,6 @@ class Task(HistoryEntry):
 
     class Meta:
         proxy = True
-        verbose_name = _("task")
+        verbose_name = _("interview or task")  # the history of an application names both kinds so
         verbose_name_plural = _("tasks")
         default_permissions = ()

@@ -179,9 +179,8 @@ class Stage(models.Model):
         db_default=0,
         validators=[MaxValueValidator(365)],
         help_text=_(
-            "Applications that are in the stage for longer are on the start page, and in an "
-            "email on "
-            "Mondays. 0: never."
+            "Applications that are in the stage for longer are on the start page, and in an email "
+            "on Mondays. 0: never."
         ),
     )
     position = models.PositiveIntegerField(_("position"), default=0)

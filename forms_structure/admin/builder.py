@@ -44,8 +44,8 @@ CANNOT_ACCEPT = gettext_lazy(
 )
 PAY_HISTORY = gettext_lazy(
     "These fields seem to ask what the applicant earns or earned: %(labels)s. Employers in the "
-    "European "
-    "Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for the expected pay instead."
+    "European Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for the expected "
+    "pay instead."
 )
 NameAndLanguage = modelform_factory(Form, fields=("name", "language"))
 

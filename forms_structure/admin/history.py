@@ -71,9 +71,8 @@ class FormHistoryPages(FormPages):
             return self.history_view(request, object_id, {"confirm": snapshot, "lost": error.names})
         except operations.FormConflictError:
             text = _(
-                "Nothing was restored, because someone else saved the form in the meantime. "
-                "Check the "
-                "versions again."
+                "Nothing was restored, because someone else saved the form in the meantime. Check "
+                "the versions again."
             )
             self.admin.message_user(request, text, messages.ERROR)
             return redirect(address("history", form))

@@ -176,16 +176,15 @@ class ZonedDateTimeField(forms.SplitDateTimeField):
     def _ambiguous(self, naive: datetime) -> ValidationError:
         text = _(
             "%(day)s at %(time)s is ambiguous in the time zone %(zone)s: the clocks are put back "
-            "and show "
-            "this time twice. Choose which of the two you mean."
+            "and show this time twice. Choose which of the two you mean."
         )
         return ValidationError(text, code="ambiguous", params=_names(naive))
 
     def _missing(self, naive: datetime) -> ValidationError:
         text = _(
             "%(day)s at %(time)s does not exist in the time zone %(zone)s: the clocks are put "
-            "forward and "
-            "skip this time. Choose another time, for instance %(before)s or %(after)s."
+            "forward and skip this time. Choose another time, for instance %(before)s or "
+            "%(after)s."
         )
         after, before = (
             date_format(timezone.localtime(each.astimezone(UTC)), "H:i") for each in readings(naive)

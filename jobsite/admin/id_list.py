@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ORDER_VAR
@@ -22,7 +21,7 @@ SORTED = 50_000  # more rows are not sorted
 class Cell:
     name: str
     short_label: str  # shown on phones
-    content: Any
+    content: object
 
 
 class IdChangeList(ChangeList):
@@ -32,7 +31,7 @@ class IdChangeList(ChangeList):
 
     queryset: QuerySet
     params: JsonObject
-    result_list: Any
+    result_list: list
 
     def scored(self, rows: QuerySet) -> Iterable[tuple]:
         """Return tuples that order the `rows`, the best last:
@@ -40,7 +39,7 @@ class IdChangeList(ChangeList):
         """
         raise NotImplementedError
 
-    def rows_of(self, request: HttpRequest, pks: list[int]) -> list[Any]:
+    def rows_of(self, request: HttpRequest, pks: list[int]) -> list:
         """Return the rows of a page with what the list shows."""
         raise NotImplementedError
 

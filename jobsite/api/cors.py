@@ -25,9 +25,12 @@ class CorsMiddleware(BaseCorsMiddleware):
         is_by_token = request.path.startswith(("/v1/user/", "/v1/auth/"))
         if "private" in response.headers.get("Cache-Control", "") and not is_by_token:
             return response
+        if not conf.CORS_ALLOW_ALL_ORIGINS:
+            return super().add_response_headers(request, response)
         vary = response.headers.get("Vary")
-        super().add_response_headers(request, response)
-        if conf.CORS_ALLOW_ALL_ORIGINS and self.is_enabled(request):
+        if request.method == "OPTIONS":
+            super().add_response_headers(request, response)
+        if request._cors_enabled:  # type: ignore[attr-defined] # set by its base
             # The same for every origin and without one, so the response does not vary by Origin.
             response[ACCESS_CONTROL_ALLOW_ORIGIN] = "*"
             response[ACCESS_CONTROL_EXPOSE_HEADERS] = ", ".join(conf.CORS_EXPOSE_HEADERS)

@@ -70,7 +70,7 @@ class DocsView(SpectacularSwaggerSplitView):
         # Swagger UI uses data: images and style attributes.
         response["Content-Security-Policy"] = (
             "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src "
-            "'self' data:; "
-            "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+            "'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; "
+            "frame-ancestors 'none'"
         )
         return response

@@ -218,8 +218,7 @@ PAGING = (
         SIZE,
         {**_COUNTING, "default": DEFAULT_SIZE, "examples": [50]},
         f"Number of items per page. More than {settings.PAGE_SIZE_MAX} counts as "
-        f"{settings.PAGE_SIZE_MAX}: "
-        "`meta.per_page` and the links show the size in effect.",
+        f"{settings.PAGE_SIZE_MAX}: `meta.per_page` and the links show the size in effect.",
     ),
     query(
         NUMBER,

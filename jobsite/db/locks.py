@@ -20,8 +20,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 KEY = 0x6A6F6273  # "jobs"; advisory locks belong to a database
 _NOBODY_WAITS = (
     "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND "
-    "classid = 0 "
-    f"AND objid = {KEY} AND database = (SELECT oid FROM pg_database WHERE datname = "
+    f"classid = 0 AND objid = {KEY} AND database = (SELECT oid FROM pg_database WHERE datname = "
     "current_database()))"
 )
 

@@ -67,8 +67,7 @@ class BrandMailForm(forms.ModelForm):
         if address and not may_send_as(address):
             text = gettext(
                 "Emails from this address would be refused. Enter an address of %(domains)s, or "
-                "ask the "
-                "administrator of the site to add its domain to SENDER_DOMAINS."
+                "ask the administrator of the site to add its domain to SENDER_DOMAINS."
             )
             raise ValidationError(text % {"domains": ", ".join(sender_domains())})
         return address

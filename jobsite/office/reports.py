@@ -54,21 +54,15 @@ class ReportPages(AdminPages):
         form = ReportForm(request.GET.dict(), user=request.user, last=last)
         if not form.is_valid():
             return self._page(request, context | {"form": form}, status=400)
-        may_see_applications = request.user.has_perm("applications.view_application")
-        makers = OF_VACANCIES | (OF_APPLICATIONS if may_see_applications else {})
-        if settings.CAREER_SITE and may_see_applications:
-            makers |= OF_VISITORS
-        data = form.cleaned_data
+        makers, data = makers_for(request), form.cleaned_data
         scope = Scope(request.user, data["days"], data["brand"])
         if "table" in request.GET or "format" in request.GET:
             return export(request, makers, scope, at=at)
         query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
+        tables = (make(scope) for make in makers.values())
         context |= {
             "form": form,
-            "tables": [
-                (table, exports(table, query))
-                for table in (make(scope) for make in makers.values())
-            ],
+            "tables": [(table, exports(table, query)) for table in tables],
             "period": _("%(first)s until %(last)s")
             % {"first": short(scope.days.first), "last": short(scope.days.last)},
             "presets": [
@@ -86,6 +80,13 @@ class ReportPages(AdminPages):
         return TemplateResponse(
             request, "admin/vacancies/vacancy/reports.html", context, status=status
         )
+
+
+def makers_for(request: UserRequest) -> Makers:
+    """Return what makes the tables that the user may see."""
+    if not request.user.has_perm("applications.view_application"):
+        return OF_VACANCIES
+    return OF_VACANCIES | OF_APPLICATIONS | (OF_VISITORS if settings.CAREER_SITE else {})
 
 
 def export(request: UserRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:

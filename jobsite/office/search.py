@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -238,7 +237,7 @@ def _group(kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, count:
     return group
 
 
-def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
+def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> QuerySet | list[int]:
     """Return the ids of the rows that `text` names by a number, a reference or an address."""
     condition = kind.exact(text)
     return (
@@ -248,7 +247,7 @@ def _exact(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     )
 
 
-def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
+def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> QuerySet | list[int]:
     """Return the ids of rows with all `words`, best first.
     Of a large kind, older rows are not read.
     """
@@ -265,7 +264,7 @@ def _newest(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
     return best_first(rows.order_by("-pk"), text, *kind.columns)
 
 
-def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> Any:
+def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> QuerySet | list[int]:
     """Return the ids of rows with all `words` from the trigram index:
     of a frequent word only some.
     """

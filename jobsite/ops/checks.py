@@ -244,8 +244,8 @@ def _cache() -> Iterator[CheckMessage]:
     ):
         yield Warning(
             "Each worker process counts the rate limit separately.",
-            hint="Set CACHE_URL to a shared cache, such as redis://127.0.0.1:6379/0, "
-            "or WEB_CONCURRENCY to 1.",
+            hint="Set CACHE_URL to a shared cache, such as redis://127.0.0.1:6379/0, or "
+            "WEB_CONCURRENCY to 1.",
             id="jobsite.W004",
         )
     location = str(settings.CACHES["default"].get("LOCATION", ""))

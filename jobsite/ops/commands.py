@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
@@ -25,6 +25,8 @@ from jobsite.ops import health
 INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 
 logger = logging.getLogger("jobsite.ops.commands")
+
+Row = TypeVar("Row")
 
 
 @contextmanager
@@ -70,12 +72,12 @@ class Command(BaseCommand):
         )
         return parser
 
-    def progress(self, iterable: Iterable[object] | None = None, **kwargs: object) -> Any:
+    def progress(self, iterable: Iterable[object] | None = None, **kwargs: object) -> tqdm:
         bar = tqdm(iterable, disable=None, leave=False, **kwargs)
         self._bars.append(bar)
         return bar
 
-    def with_progress(self, rows: Iterable[Any], source: Any, *, unit: str) -> Iterator[Any]:
+    def with_progress(self, rows: Iterable[Row], source: Any, *, unit: str) -> Iterator[Row]:
         """Yield `rows` and show a progress bar;
         `source` calls its `on_total` with the number of rows.
         """
@@ -104,7 +106,7 @@ class Command(BaseCommand):
         if not ok:
             raise SystemExit(1)
 
-    def execute(self, *args: Any, **options: Any) -> Any:
+    def execute(self, *args: Any, **options: Any) -> str | None:
         self.json = options.get("format") == "json"
         self.written = lambda: "Nothing was written."
         self._bars: list[tqdm] = []

@@ -36,8 +36,8 @@ def jobs_complete() -> list[CheckMessage]:
         text = "manage.py deliver has not run yet: emails are not sent."
     elif is_stopped(jobs):
         text = (
-            f"manage.py deliver last ran at {jobs[-1].completed_at:%Y-%m-%d %H:%M} UTC: "
-            "emails are not sent."
+            f"manage.py deliver last ran at {jobs[-1].completed_at:%Y-%m-%d %H:%M} UTC: emails "
+            "are not sent."
         )
     else:
         told = [f"{row.name} ({row.error or 'no error'})" for row in jobs]

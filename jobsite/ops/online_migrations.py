@@ -107,9 +107,8 @@ def revision_trigger(table: str, *, shared: int) -> str:
     With `shared` 1, they raise both of its numbers.
     """
     return (
-        "CREATE OR REPLACE TRIGGER bump_revision "
-        f"AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON {table} "
-        f"FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"
+        "CREATE OR REPLACE TRIGGER bump_revision AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "
+        f"{table} FOR EACH STATEMENT EXECUTE FUNCTION jobsite_add_pending_bump({shared})"
     )
 
 
@@ -146,8 +145,8 @@ class DropTriggers(Operation):
             return
         with schema_editor.connection.cursor() as cursor:
             cursor.execute(
-                "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s "
-                "AND pronamespace = current_schema()::regnamespace",
+                "SELECT oid::regprocedure FROM pg_proc WHERE prosrc ~ %s AND pronamespace = "
+                "current_schema()::regnamespace",
                 [rf"\m({self.tables})\M"],
             )
             for (function,) in cursor.fetchall():

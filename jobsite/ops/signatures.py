@@ -55,8 +55,7 @@ def verify(file: BinaryIO) -> Signature:
     if not any(hmac.compare_digest(code, line[1]) for code in _codes(file, size, keys)):
         raise SignatureError(
             "Its signature is invalid: the archive was changed, or signed with another key than "
-            "BACKUP_KEY "
-            "and BACKUP_KEY_FALLBACKS."
+            "BACKUP_KEY and BACKUP_KEY_FALLBACKS."
         )
     return Signature.VERIFIED
 

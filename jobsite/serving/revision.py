@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
 from itertools import count, product
 from typing import Any, NamedTuple
 
 import psycopg
 from django.apps import apps
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transaction
+from psycopg import generators
+from psycopg.pq import ExecStatus, Format
 
 from jobsite.serving import replica
 
@@ -63,17 +66,50 @@ def _execute(connection: Any, sql: str, parameters: Any) -> list[tuple]:
     with connection.wrap_database_errors:
         if connection.vendor == "sqlite":
             return raw.execute(sql.replace("%s", "?"), parameters).fetchall()
-        # One cursor for each connection: to make one costs as much as to read the revision. Behind
-        # pgbouncer, the connection does not prepare statements.
-        cursor = raw.__dict__.get("jobsite_cursor")
-        if cursor is None:
-            cursor = raw.__dict__["jobsite_cursor"] = psycopg.RawCursor(raw)
-        return cursor.execute(_numbered(sql), parameters, prepare=True, binary=True).fetchall()
+        if raw.prepare_threshold is None:  # pgbouncer does not prepare statements
+            return (
+                psycopg.RawCursor(raw).execute(_numbered(sql), parameters, binary=True).fetchall()
+            )
+        return _execute_prepared(raw, sql, parameters)
+
+
+def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
+    """Return the rows of `sql`, which is prepared once for each connection. A cursor of psycopg
+    takes 10 us more, a third of a cached response.
+    """
+    prepared = raw.__dict__.setdefault("jobsite_prepared", {})
+    if (name := prepared.get(sql)) is None:
+        # A connection of a pooler may have it from another client: then it has the same text.
+        name = b"jobsite_" + sha256(sql.encode()).hexdigest()[:40].encode()
+        raw.pgconn.send_prepare(name, _numbered(sql).encode())
+        _result(raw)
+        prepared[sql] = name
+    values = [None if each is None else _text(each) for each in parameters]
+    raw.pgconn.send_query_prepared(name, values, result_format=Format.BINARY)
+    result = _result(raw)
+    transformer = psycopg.adapt.Transformer(raw)
+    transformer.set_pgresult(result)
+    return transformer.load_rows(0, result.ntuples, tuple)
+
+
+def _text(value: object) -> bytes:
+    """Return a parameter as PostgreSQL reads it: a text, a number, a time, or a list of these."""
+    if isinstance(value, list):
+        escaped = (str(each).replace("\\", r"\\").replace('"', r"\"") for each in value)
+        value = "{" + ",".join(f'"{each}"' for each in escaped) + "}"
+    return str(value).encode()
+
+
+def _result(raw: Any) -> Any:
+    [result] = raw.wait(generators.execute(raw.pgconn))
+    if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+        raise psycopg.errors.error_from_result(result, encoding=raw.info.encoding)
+    return result
 
 
 @cache
 def _numbered(sql: str) -> str:
-    """Return `sql` with $1, $2 ... instead of each %s: psycopg does not have to parse it."""
+    """Return `sql` with $1, $2 ... instead of each %s."""
     numbers = count(1)
     return re.sub("%s", lambda found: f"${next(numbers)}", sql)
 

@@ -51,9 +51,9 @@ class SiteAudit:
     ) -> None:
         self.get, self.at, self.pks, self.progress = get, at, pks, progress
         self.faults: list[str] = []
-        self.expected, self.seen = defaultdict[str, set[Any]](set), defaultdict[str, set[Any]](set)
+        self.expected, self.seen = defaultdict[str, set](set), defaultdict[str, set](set)
         # By host: the start and the id of the public vacancies.
-        self.listed: dict[str, list[Any]] = {}
+        self.listed: dict[str, list[tuple[datetime | None, int]]] = {}
 
     def differences(self) -> Iterator[str]:
         """Yield every difference between the career site, as visitors see it, and the visibility

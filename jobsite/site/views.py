@@ -182,24 +182,46 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
             raise
         errors = [error["detail"] for error in refusal.problem["errors"]]
         return respond(site, "invalid.html", {"errors": errors, "list": request.path}, status=400)
-    meta = found["meta"]
-    number = meta["current_page"]
-    address = filters.address(number)
-    site.query = address[len(request.path) :]
-    limits = () if site.brand else own
-    back = filters.here(limits).partition("?")[2] if limits or filters.given else ""
     context = {
+        **_of_list(site, heading, brand),
+        **_found(site, filters, found, [] if site.brand else own),
+        "has_logos": not brand and len({ShownItem(item).brand_name for item in found["data"]}) > 1,
+        "facets": [facet for facet in facets if facet.name not in dict(own)],
+        "chips": filters.chips(facets),
+        "alert": _with(
+            page_path("alerts", translation.get_language()), [*filters.alert_query, *own]
+        ),
+    }
+    return interface.cache(respond(site, "list.html", context))
+
+
+def _of_list(site: Site, heading: str, brand: Brand | None) -> dict[str, object]:
+    """Return what a list shows, whatever was found."""
+    return {
         "employer": brand,
         "heading": heading,
         "theme": theme_path(brand),
         "intro": SafeString(sanitise(brand.description)) if brand else "",
         "is_list": True,
+        "share": _share_of_list(site, heading, brand),
+    }
+
+
+def _found(
+    site: Site, filters: Filters, found: JsonObject, limits: list[tuple[str, str]]
+) -> dict[str, object]:
+    """Return the page of the vacancies `found` with `filters`. `limits` are those that the way back
+    from a vacancy to the list has, too.
+    """
+    meta = found["meta"]
+    number = meta["current_page"]
+    address = filters.address(number)
+    site.query = address[len(site.request.path) :]
+    back = filters.here(limits).partition("?")[2] if limits or filters.given else ""
+    return {
         "items": _items(site, found["data"], filters.source, back),
-        "has_logos": not brand and len({ShownItem(item).brand_name for item in found["data"]}) > 1,
         "meta": meta,
         "filters": filters,
-        "facets": [facet for facet in facets if not (own and facet.name == own[0][0])],
-        "chips": filters.chips(facets),
         "sorts": filters.sorts,
         "places": filters.places(),
         "suggestions": filters.suggestions(meta.get("suggestions") or []),
@@ -207,13 +229,8 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         "next": filters.page(number + 1) if found["links"]["next"] else "",
         "canonical": site.url(address),
         "alternates": _alternates(site),
-        "share": _share_of_list(site, heading, brand),
         "is_indexed": filters.is_indexed and bool(found["data"]),
-        "alert": _with(
-            page_path("alerts", translation.get_language()), [*filters.alert_query, *own]
-        ),
     }
-    return interface.cache(respond(site, "list.html", context))
 
 
 def _share_of_list(site: Site, heading: str, brand: Brand | None) -> dict[str, Any]:

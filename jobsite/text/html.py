@@ -173,8 +173,7 @@ def check_size(html: str) -> None:
     if not is_bounded(html):
         text = _(
             "The formatting of the text is nested more than %(depth)d levels deep, or has more "
-            "than %(tags)d "
-            "tags that are not well nested."
+            "than %(tags)d tags that are not well nested."
         )
         raise ValidationError(text % {"depth": DEPTH_MAX, "tags": UNNESTED_MAX})
 

@@ -15,8 +15,7 @@ def search_words(text: str) -> list[str]:
     if len(words) > WORDS_MAX or len(text) > LENGTH_MAX:
         message = _(
             "Search for at most %(words_max)d words and %(length_max)d characters. This search "
-            "has %(words)d "
-            "words and %(length)d characters."
+            "has %(words)d words and %(length)d characters."
         )
         sizes = {"words": len(words), "length": len(text)}
         raise ValidationError(message % {"words_max": WORDS_MAX, "length_max": LENGTH_MAX, **sizes})

@@ -54,8 +54,8 @@ def main() -> None:
     factor = median(sum(each["gzip_each_time"]) / sum(each["product"]) for each in turns)
     more = [theirs - ours for theirs, ours in zip(other, own, strict=True)]
     print(
-        f"| warm list, gzip | {own[0]:.0f} + {own[1]:.0f} | gzip_each_time | "
-        f"{more[0]:+.0f} {more[1]:+.0f} | {factor:.2f} |"
+        f"| warm list, gzip | {own[0]:.0f} + {own[1]:.0f} | gzip_each_time | {more[0]:+.0f} "
+        f"{more[1]:+.0f} | {factor:.2f} |"
     )
 
 

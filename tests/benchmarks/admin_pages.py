@@ -102,8 +102,8 @@ def fill(count: int) -> None:
                     f"{name} + {moved[name]}" if name in moved else name for name in columns
                 )
                 execute(
-                    f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) "
-                    f"SELECT {values} FROM {model._meta.db_table} WHERE {key} >= %s AND {key} < %s",
+                    f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) SELECT {values} "
+                    f"FROM {model._meta.db_table} WHERE {key} >= %s AND {key} < %s",
                     [first, first + size],
                 )
         print(f"{(copy + 1) * BASE} vacancies", file=sys.stderr)

@@ -360,16 +360,14 @@ class Benchmark:
         about = {"database": self.options.database, "vacancies": self.options.vacancies}
         print(
             f"\n{about['vacancies']} vacancies, {about['database']}, medians of "
-            f"{self.options.rounds} "
-            f"rounds of {self.options.seconds} s, {os.cpu_count()} cores\n"
+            f"{self.options.rounds} rounds of {self.options.seconds} s, {os.cpu_count()} cores\n"
             "CPU: ms per request, application + database. of F: F's CPU / ours, requests/s / F's"
         )
         print(f"\n{table(HEAD, [self.cells(row) for row in rows])}")
         peaks = {name: self.apps[name].peak_mib() for name in ("warm", "cold")}
         print(
             f"\nPeak memory of a worker: {peaks['warm']:.0f} MiB with kept answers, "
-            f"{peaks['cold']:.0f} "
-            f"without (target {MEMORY})."
+            f"{peaks['cold']:.0f} without (target {MEMORY})."
         )
         for row in rows:
             for name in ("fastapi", "fastapi-stored"):

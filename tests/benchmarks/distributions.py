@@ -51,20 +51,19 @@ START = {
     "one-instant": "%(day)s + interval '12 hours'",
     "one-day": f"%(day)s + interval '1 day' * {share(1)}",
     "fifty-years": f"%(now)s - interval '1 hour' - interval '18262 days' * {share(1)}",
-    "all-scheduled": f"CASE WHEN {share(4)} < least(0.1, 1000.0 / %(count)s) THEN {PAST} "
-    f"ELSE %(now)s + interval '1 day' + interval '430 days' * {share(1)} END",
+    "all-scheduled": f"CASE WHEN {share(4)} < least(0.1, 1000.0 / %(count)s) THEN {PAST} ELSE "
+    f"%(now)s + interval '1 day' + interval '430 days' * {share(1)} END",
     "expired": PAST,
 }
 # SQL of publish_until, where "start" is publish_from. None of them comes within a day of the
 # measurement.
 LATER = (
-    f"CASE WHEN {share(2)} < 0.6 "
-    f"THEN greatest(start, %(now)s) + interval '1 day' + interval '90 days' * {share(3)} END"
+    f"CASE WHEN {share(2)} < 0.6 THEN greatest(start, %(now)s) + interval '1 day' + interval '90 "
+    f"days' * {share(3)} END"
 )
 UNTIL = dict.fromkeys(START, LATER) | {
     "expired": f"CASE WHEN {share(4)} < 0.9 THEN start + (%(now)s - start) * (0.01 + 0.9 * "
-    f"{share(5)}) "
-    f"ELSE {LATER} END",
+    f"{share(5)}) ELSE {LATER} END",
 }
 RESHAPE = """
     UPDATE vacancies_vacancy v SET publish_from = start, publish_until = {until} FROM (

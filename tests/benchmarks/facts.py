@@ -55,11 +55,9 @@ def fill(is_one: bool) -> None:
     for position, condition in enumerate(("true", "id % 3 = 0")):
         execute(
             "INSERT INTO vacancies_place (vacancy_id, position, kind, street, postal_code, "
-            "locality, region, "
-            f"country, latitude, longitude) SELECT id, {position}, 'site', '', '', 'x', '', "
-            f"{country}, "
-            f"{latitude} + id % 997 * 0.001, {longitude} + id % 991 * 0.001 * {1 + position} "
-            f"FROM vacancies_vacancy WHERE {condition}"
+            f"locality, region, country, latitude, longitude) SELECT id, {position}, 'site', '', "
+            f"'', 'x', '', {country}, {latitude} + id % 997 * 0.001, {longitude} + id % 991 * "
+            f"0.001 * {1 + position} FROM vacancies_vacancy WHERE {condition}"
         )
     for keyword in ("contract_types", "work_regimes"):
         for n, option in enumerate(FilterOption.objects.filter(filter__keyword=keyword)):

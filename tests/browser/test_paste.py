@@ -149,8 +149,8 @@ day.</font></font></p>
 	<li><p style="line-height: 100%"><a href="https://acme.example/"><u>Rest</u></a></p></li></ul>
 </body></html>"""
 _COPIED = (
-    "box-sizing: border-box; color: rgb(33, 37, 41); font-family: system-ui; "
-    "letter-spacing: normal;"
+    "box-sizing: border-box; color: rgb(33, 37, 41); font-family: system-ui; letter-spacing: "
+    "normal;"
 )
 WEB_PAGE = f"""<meta charset='utf-8'><h2 style="{_COPIED} font-weight: 600; font-size: 2rem;">What you do</h2>
 <p style="{_COPIED} font-weight: 400; font-style: normal;">You help

@@ -113,9 +113,8 @@ def main() -> int:
             )
     print(table(Result.HEAD if is_single else faults.HEAD, rows))
     print(
-        f"\n{options.vacancies} vacancies, {os.cpu_count()} cores, "
-        f"{time.monotonic() - start:.0f} s, "
-        f"{violations} goals not met"
+        f"\n{options.vacancies} vacancies, {os.cpu_count()} cores, {time.monotonic() - start:.0f} "
+        f"s, {violations} goals not met"
     )
     return int(bool(violations))
 

@@ -68,8 +68,8 @@ class Publisher(threading.Thread):
                 with psycopg.connect(self.url, connect_timeout=5) as connection:
                     connection.execute(f"UPDATE vacancies_vacancy SET {values} WHERE id = {pk}")
                     options = (
-                        "vacancies_vacancyoption SET position = position + 1 WHERE "
-                        f"vacancy_id = {pk}"
+                        "vacancies_vacancyoption SET position = position + 1 WHERE vacancy_id = "
+                        f"{pk}"
                     )
                     connection.execute(f"UPDATE {options}")
                     time.sleep(random.choice([0, 0, 0.5]))
@@ -197,8 +197,8 @@ def upgrade(options: argparse.Namespace, folder: Path, stack: contextlib.ExitSta
     # SQL.
     pks = database.sql(
         "SELECT array_agg(id) FROM (SELECT id FROM vacancies_vacancy WHERE status = 'published' "
-        "AND "
-        "audience <> 'internal' AND publish_from < now() ORDER BY publish_from LIMIT 35) AS oldest"
+        "AND audience <> 'internal' AND publish_from < now() ORDER BY publish_from LIMIT 35) AS "
+        "oldest"
     )
     recruiter = Recruiter(nginx.port, pks[:5], ended)
     paths = [*PATHS, f"/v1/vacancies/{pks[0]}"]

@@ -24,8 +24,8 @@ BEFORE = (
 )
 # What the page asks the reader to type.
 ANSWERS = {
-    "manage.py createsuperuser": "DJANGO_SUPERUSER_PASSWORD=long-password-of-anna "
-    "manage.py createsuperuser --no-input --username anna --email anna@example.test"
+    "manage.py createsuperuser": "DJANGO_SUPERUSER_PASSWORD=long-password-of-anna manage.py "
+    "createsuperuser --no-input --username anna --email anna@example.test"
 }
 EDIT = "sed -i /etc/jobsite/env -e 's|^EMAIL_URL=.*|EMAIL_URL=smtp://127.0.0.1:25|'"  # without TLS
 EDIT += " -e 's|^#METRICS_PORT|METRICS_PORT|'"

@@ -82,11 +82,10 @@ WHEN = {
     "jobsite-purge": ["OnCalendar=*-*-* 03:30:00", "RandomizedDelaySec=30min"],
 }
 YES = (
-    "NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateMounts PrivateUsers ProtectClock "
-    "ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules "
-    "ProtectKernelTunables "
-    "LockPersonality MemoryDenyWriteExecute RemoveIPC RestrictNamespaces RestrictRealtime "
-    "RestrictSUIDSGID"
+    "NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateMounts PrivateUsers "
+    "ProtectClock ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules "
+    "ProtectKernelTunables LockPersonality MemoryDenyWriteExecute RemoveIPC RestrictNamespaces "
+    "RestrictRealtime RestrictSUIDSGID"
 )
 SANDBOX = sorted(
     [

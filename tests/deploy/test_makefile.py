@@ -76,8 +76,7 @@ def test_missing_or_unsuitable_python_is_reported_with_the_reason(checkout):
     fake(checkout, "sys.modules['ensurepip'] = None")
     assert refused(checkout, python) == (
         f"{python} cannot make a virtual environment (import of ensurepip halted; None in "
-        "sys.modules). "
-        "On Debian and Ubuntu: apt install python3-venv."
+        "sys.modules). On Debian and Ubuntu: apt install python3-venv."
     )
 
 

@@ -135,9 +135,8 @@ def test_check_returns_the_public_schema(anna, client, form):
 def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
     mail = text_field("mail", type="email", role="email", required=True)
     warning = (
-        "Nobody can apply with this form yet: it needs a required field for the e-mail address "
-        "of the "
-        "applicant."
+        "Nobody can apply with this form yet: it needs a required field for the e-mail address of "
+        "the applicant."
     )
     more = operations.create(name="More", structure=[], extends=form)
 
@@ -150,10 +149,8 @@ def test_check_warns_about_a_form_that_cannot_accept_applications(anna, form):
     pay = text_field("pay", label="Current salary")
     assert warning_of(form, pay) == (
         f"{warning} These fields seem to ask what the applicant earns or earned: “Current "
-        "salary”. Employers "
-        "in the European Union may not ask this (Directive (EU) 2023/970, Article 5). Ask for "
-        "the expected "
-        "pay instead."
+        "salary”. Employers in the European Union may not ask this (Directive (EU) 2023/970, "
+        "Article 5). Ask for the expected pay instead."
     )
     assert save(anna, form, [section(mail, pay)])[0] == 200
 

@@ -226,8 +226,7 @@ def test_default_consent_is_built_in():
         ),
         "fr": "J’accepte que mes données soient conservées et utilisées pour cette candidature.",
         "de": "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und "
-        "verwendet "
-        "werden.",
+        "verwendet werden.",
     }
     with translation.override("fr"):
         assert [current(language) for language in texts] == [

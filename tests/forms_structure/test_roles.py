@@ -67,8 +67,7 @@ def test_conditional_field_cannot_identify_the_applicant():
 
     assert faults(shown_by_a_box(address())) == {
         f"{AT}.conditional.0.role": "A conditional field cannot have the role email: it is not "
-        "always filled "
-        "in."
+        "always filled in."
     }
     phone = shown_by_a_box(with_role("phone", "tel"))
     assert clean(phone) == phone

@@ -144,8 +144,7 @@ def test_names_that_are_taken():
     }
     assert faults(city, base=city) == {
         "sections.0.fields.0.name": "'city' is also the name of a field of the form that this "
-        "form is added "
-        "after."
+        "form is added after."
     }
     assert faults([section(text_field("privacy_consent"))]) == {
         "sections.0.fields.0.name": (

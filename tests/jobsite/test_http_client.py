@@ -65,8 +65,8 @@ def test_host_with_a_private_address_is_refused(monkeypatch):
             OriginClient(base, headers={}).get("/v1/vacancies")
 
         assert str(refused.value) == (
-            f"{base[7:]} is at {address}, which is not a public address; "
-            f"pass --allow-address {address} to allow it"
+            f"{base[7:]} is at {address}, which is not a public address; pass --allow-address "
+            f"{address} to allow it"
         )
         assert connected == []
 
@@ -113,8 +113,8 @@ def test_redirect_to_another_origin_is_refused_without_sending_the_token():
 
     assert seen == []
     assert str(refused.value) == (
-        f"{url}/v1/vacancies redirects to another origin, {other}/v1/vacancies; "
-        "pass the base URL of that origin to use it"
+        f"{url}/v1/vacancies redirects to another origin, {other}/v1/vacancies; pass the base URL "
+        "of that origin to use it"
     )
 
     for location in ("//evil.example/x", "http://169.254.169.254/", "https://{host}/x", "ftp://x/"):

@@ -204,8 +204,7 @@ def show(result: Result) -> None:
     names = [name(test) for test in (result.fast or result.elsewhere)[:MAX_NAMES]]
     print(
         f"{defect.number:3} {place:60} {result.reached:5} {len(result.fast):5} "
-        f"{len(result.elsewhere):5}  "
-        f"{', '.join(names) or 'NOT FOUND: ' + defect.breaks}",
+        f"{len(result.elsewhere):5}  {', '.join(names) or 'NOT FOUND: ' + defect.breaks}",
         flush=True,
     )
 

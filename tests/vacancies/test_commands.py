@@ -120,13 +120,12 @@ def test_lint_reports_errors_and_warnings(at, employment_types):
         "warning: vacancy 3 'Hot once': hot, but expired [hot-expired]",
         "error: vacancy 4 'Empty': has no description [no-description]",
         "warning: vacancy 5 '東京': the title has no letter that can be part of the slug [no-slug]",
-        "warning: vacancy 5 '東京': description shows markup as text, "
-        "because it was escaped twice [double-escaped]",
+        "warning: vacancy 5 '東京': description shows markup as text, because it was escaped twice "
+        "[double-escaped]",
         "warning: vacancy 6 'Ever': is continuously open, but has a closing date [permanent-ends]",
         "warning: vacancy 6 'Ever': has no options, so no filter finds it [no-options]",
         "warning: vacancy 8 'Silent': has no contact text, and the lead recruiter has no public "
-        "contact "
-        "details [unreachable]",
+        "contact details [unreachable]",
         "warning: vacancy 8 'Silent': the internal title is public and contains internal wording "
         "[internal-words]",
         "total: 1 error [no-brand]",

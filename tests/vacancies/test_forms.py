@@ -207,8 +207,7 @@ def test_consent_has_its_text_version_and_link(client):
         (
             "de",
             "Ich bin damit einverstanden, dass meine Daten für diese Bewerbung gespeichert und "
-            "verwendet "
-            "werden.",
+            "verwendet werden.",
             "Datenschutzerklärung",
         ),
     ],

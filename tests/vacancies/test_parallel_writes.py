@@ -214,10 +214,11 @@ def test_copy_has_texts_and_options_of_one_save(monkeypatch: Any) -> None:
 def test_import_keeps_a_concurrent_publication_change(monkeypatch: Any) -> None:
     vacancy = make_vacancy(pk=1001, title="Old", audience="public")
     unpublish = partial(publication.unpublish, vacancies=Vacancy.objects.all(), at=timezone.now())
-    step_in(monkeypatch, VacancyImporter, "_audience", lambda: elsewhere(unpublish))
     importer = VacancyImporter()
-
-    importer.import_rows([SourceRow("row 1", items(1)[0])])
+    with ExitStack() as stack:
+        land = partial(stack.enter_context, waiting(unpublish))
+        step_in(monkeypatch, importer, "_import_item", land)
+        importer.import_rows([SourceRow("row 1", items(1)[0])])
 
     vacancy.refresh_from_db()
     assert (vacancy.title, vacancy.status) == ("Job 1", VacancyStatus.UNPUBLISHED)

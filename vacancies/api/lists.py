@@ -29,21 +29,20 @@ from vacancies.readmodel.maintenance import balance
 from vacancies.readmodel.totals import Period, Totals, is_maintained
 
 _REVISION = (
-    "(SELECT number FROM jobsite_revision WHERE id = 1), (SELECT shared FROM "
-    "jobsite_revision WHERE id = 1)"
+    "(SELECT number FROM jobsite_revision WHERE id = 1), (SELECT shared FROM jobsite_revision "
+    "WHERE id = 1)"
 )
 # The columns of a row: id, row version, stored item or NULL, and the revision.
 ROW = (
     "vacancy_id, row_version, (SELECT body FROM vacancies_rendereditem AS item WHERE "
-    "item.vacancy_id = "
-    "listed.vacancy_id AND item.version = %s AND item.row_version = listed.row_version), "
-    f"{_REVISION}"
+    "item.vacancy_id = listed.vacancy_id AND item.version = %s AND item.row_version = "
+    f"listed.row_version), {_REVISION}"
 )
 _PAGE = (
-    f"SELECT {ROW} FROM (SELECT vacancy_id, publish_from, row_version FROM vacancies_listedvacancy "
-    f"WHERE NOT is_expired AND {{condition}} AND (publish_from, vacancy_id) < (%s, %s) AND {LIVE} "
-    "ORDER BY publish_from DESC, vacancy_id DESC LIMIT %s OFFSET %s) AS listed "
-    "ORDER BY publish_from DESC, vacancy_id DESC"
+    f"SELECT {ROW} FROM (SELECT vacancy_id, publish_from, row_version FROM "
+    f"vacancies_listedvacancy WHERE NOT is_expired AND {{condition}} AND (publish_from, "
+    f"vacancy_id) < (%s, %s) AND {LIVE} ORDER BY publish_from DESC, vacancy_id DESC LIMIT %s "
+    "OFFSET %s) AS listed ORDER BY publish_from DESC, vacancy_id DESC"
 )
 PAGES = {each: _PAGE.format(condition=each.sql()) for each in VacancyList}
 _BY_ID = f"SELECT {ROW} FROM vacancies_listedvacancy AS listed WHERE vacancy_id = ANY(%s)"

@@ -44,8 +44,7 @@ PREVIEW = query(
     "preview",
     {"type": "string", "examples": ["12:1wK3bq:mZl0Rk9…"]},
     "A signed token from the admin. For a day, it shows the vacancy in any state as if it were "
-    "published. "
-    "The response is never cached, and `head_recruiter` is null if there is none.",
+    "published. The response is never cached, and `head_recruiter` is null if there is none.",
 )
 # Not blank, no NUL, and no U+FFFD, which stands for bytes that are not UTF-8.
 _WORDS = r"^[^\u0000\uFFFD]*[^\s\u0000\uFFFD][^\u0000\uFFFD]*$"
@@ -61,18 +60,15 @@ FACETS = (
             "examples": ["ship engineer"],
         },
         f"Vacancies with all of these words, 1 to {WORDS_MAX}, in titles, brand, options, places "
-        "and texts: "
-        "whole words, other forms of them (plural, gender), beginnings and parts. Quotes are "
-        "around phrases. "
-        "Case and accents are ignored.",
+        "and texts: whole words, other forms of them (plural, gender), beginnings and parts. "
+        "Quotes are around phrases. Case and accents are ignored.",
     ),
     *(
         query(
             filter_name(keyword),
             _OPTIONS,
             f"Vacancies with any of these options of `{keyword}`: values from `/v1/filters`, "
-            "separated by "
-            "commas. An unknown value matches no vacancy.",
+            "separated by commas. An unknown value matches no vacancy.",
         )
         for keyword in Keyword
     ),
@@ -81,8 +77,7 @@ FACETS = (
             filter_name(fact),
             {**_OPTIONS, "examples": [values]},
             f"Vacancies with any of these {description}, separated by commas. An unknown value "
-            "matches no "
-            "vacancy.",
+            "matches no vacancy.",
         )
         for fact, description, values in (
             (Fact.BRAND, "brands: values from `/v1/filters`", ["harbour-works"]),
@@ -100,16 +95,14 @@ FACETS = (
         NEAR,
         {"type": "string", "pattern": NEAR_PATTERN, "examples": ["51.22,4.4,25"]},
         "Vacancies with a place in this circle: `latitude,longitude,km`, plain decimal numbers. "
-        "The distance "
-        "is that of the great circle, 1 to 500 km.",
+        "The distance is that of the great circle, 1 to 500 km.",
     ),
 )
 SORT = query(
     "sort",
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
     "Order of the list. A leading `-` means descending. `relevance`, the default of a search: "
-    "what fits best "
-    "is first, then the newest. By `closes_at`, vacancies without an end are last.",
+    "what fits best is first, then the newest. By `closes_at`, vacancies without an end are last.",
 )
 
 

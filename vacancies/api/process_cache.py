@@ -2,7 +2,7 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -16,7 +16,7 @@ from vacancies.models import Vacancy
 from vacancies.readmodel.totals import Period, Totals, read_totals
 from vacancies.search.index import SearchCache
 
-MAX_FORMS = 1_000
+MAX_VALUES = 1_000
 MAX_RESOLVERS = 8
 
 
@@ -28,24 +28,22 @@ class SharedCache:
 
     number: int
     resolvers: dict[str, PlaceholderResolver] = field(default_factory=dict)  # by base URL
-    # By form and brand.
-    forms: dict[tuple[int | None, int | None], object] = field(default_factory=dict)
+    values: dict[Hashable, Any] = field(default_factory=dict)
 
     def resolver(self, base_url: str) -> PlaceholderResolver:
-        if base_url not in self.resolvers and len(self.resolvers) > MAX_RESOLVERS:
+        if found := self.resolvers.get(base_url):
+            return found
+        if len(self.resolvers) > MAX_RESOLVERS:
             self.resolvers.clear()
         return self.resolvers.setdefault(base_url, PlaceholderResolver(base_url))
 
-    def form(self, form: int | None, brand: int | None, make: Callable[[], Any]) -> Any:
-        """Return what is cached for the form with the consent of the brand, or
-        what `make` returns.
-        """
-        key = (form, brand)
-        if key not in self.forms:
-            if len(self.forms) >= MAX_FORMS:
-                self.forms.clear()
-            self.forms[key] = make()
-        return self.forms[key]
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what is cached for `key`, or what `make` returns."""
+        if (found := self.values.get(key)) is None:
+            if len(self.values) >= MAX_VALUES:
+                self.values.clear()
+            found = self.values[key] = make()
+        return found
 
 
 @dataclass

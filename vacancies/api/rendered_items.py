@@ -25,11 +25,10 @@ STORED = {"is_stored": True}  # the context in which serializers return placehol
 PATIENCE = 0.5
 PAUSE = 10.0  # seconds without storing after that: until HAProxy has noticed
 _STORE = (  # not if the row version has changed since
-    "INSERT INTO vacancies_rendereditem (vacancy_id, version, row_version, body) "
-    "SELECT vacancy_id, %s, row_version, %s FROM vacancies_listedvacancy "
-    "WHERE vacancy_id = %s AND row_version = %s "
-    "ON CONFLICT (vacancy_id, version) DO UPDATE SET row_version = excluded.row_version, body = "
-    "excluded.body"
+    "INSERT INTO vacancies_rendereditem (vacancy_id, version, row_version, body) SELECT "
+    "vacancy_id, %s, row_version, %s FROM vacancies_listedvacancy WHERE vacancy_id = %s AND "
+    "row_version = %s ON CONFLICT (vacancy_id, version) DO UPDATE SET row_version = "
+    "excluded.row_version, body = excluded.body"
 )
 _SHARED: dict[str, Any] = {
     "brand": (Brand, BrandSerializer),

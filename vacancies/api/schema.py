@@ -214,8 +214,7 @@ VACANCY = {
     ),
     "updated_at": _datetime(
         "Last change of the vacancy itself. It stays when the label of an option, a recruiter or "
-        "a brand "
-        "changes: compare whole items.",
+        "a brand changes: compare whole items.",
         "2026-11-03 14:20:05",
     ),
     "created_at": _datetime("Creation.", "2026-10-28 09:00:00"),
@@ -265,8 +264,7 @@ VACANCY = {
     ),
     "url": _address_or_null(
         "Address of its page for people, on the website of its brand or on the career site; null "
-        "if there is "
-        "none.",
+        "if there is none.",
         "https://harbour.example.com/jobs/412",
     ),
 }

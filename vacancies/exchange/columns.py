@@ -20,6 +20,14 @@ from jobsite.fields import WebURLField
 from jobsite.spreadsheets.writing import Cell, local
 from jobsite.text.iso_names import currency_codes
 from vacancies.choices import COUNTRIES, LANGUAGES
+from vacancies.exchange.cells import (
+    read_amount,
+    read_choice,
+    read_code,
+    read_day,
+    read_html,
+    read_time,
+)
 from vacancies.exchange.fields import (
     ChoiceField,
     CodeField,
@@ -30,7 +38,7 @@ from vacancies.exchange.fields import (
     LineField,
     UrlField,
 )
-from vacancies.fields import plain_fields
+from vacancies.fields import HtmlField, plain_fields
 from vacancies.models import Vacancy
 
 FLAGS = {True: gettext_lazy("yes"), False: gettext_lazy("no")}
@@ -72,27 +80,40 @@ _RULES = (
 @dataclass(frozen=True)
 class ColumnType:
     """`imported` is the field of an imported item, `cell` turns a value other than None into a
-    cell.
+    cell. `read` turns the text of a cell into what a browser would post; its second argument
+    receives notes about what was changed.
     """
 
     imported: Callable[..., serializers.Field]
     cell: Callable[[Any], Cell] = str
+    read: Callable[[str, list[str]], object] = lambda text, _notes: text
 
 
 def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
+def _read_flag(text: str, _notes: list[str]) -> object:
+    return read_choice(text or "no", FLAGS, {"1": True, "0": False, "x": True})
+
+
 TYPES: Any = ClassLookupDict(
     {
         models.CharField: ColumnType(LineField),
         models.TextField: ColumnType(ImportTextField),
+        HtmlField: ColumnType(ImportTextField, str, read_html),
         WebURLField: ColumnType(UrlField),
-        models.BooleanField: ColumnType(FlagField, lambda value: str(FLAGS[value])),
+        models.BooleanField: ColumnType(FlagField, lambda value: str(FLAGS[value]), _read_flag),
         models.IntegerField: ColumnType(serializers.IntegerField, int),
-        models.DecimalField: ColumnType(ImportNumberField, _number),
-        models.DateField: ColumnType(serializers.DateField, lambda value: value),
-        models.DateTimeField: ColumnType(DateTimeField, local),
+        models.DecimalField: ColumnType(
+            ImportNumberField, _number, lambda text, _notes: read_amount(text) if text else ""
+        ),
+        models.DateField: ColumnType(
+            serializers.DateField, lambda value: value, lambda text, _notes: read_day(text)
+        ),
+        models.DateTimeField: ColumnType(
+            DateTimeField, local, lambda text, _notes: read_time(text)
+        ),
     }
 )
 
@@ -119,3 +140,14 @@ def cell(column: Field, value: object) -> Cell:
     if column.choices:
         return str(dict(column.flatchoices).get(value, value))
     return TYPES[column].cell(value)
+
+
+def read(column: Field, text: str, notes: list[str]) -> object:
+    """Return what a browser would post for the `text` of a cell. Raise CellError if it is not
+    allowed. The inverse of `cell`.
+    """
+    if column.name == "language":
+        return read_code(text, "language") if text else ""
+    if column.choices:
+        return read_choice(text, dict(column.flatchoices))
+    return TYPES[column].read(text, notes)

@@ -70,19 +70,31 @@ def attachment_pairs(item: JsonObject) -> list[tuple[str, str]]:
 
 def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
     """Return the keys of `item` whose value differs from that of `vacancy`."""
-    columns = (
-        name
-        for name, value in column_values(item, vacancy).items()
-        if getattr(vacancy, name) != value
-    )
-    different = list(dict.fromkeys("pay" if "pay_" in name else name for name in columns))
-    different += [
+    return [
+        *_different_columns(item, vacancy),
+        *_different_options(item, vacancy),
+        *_different_rows(item, vacancy, attachments),
+        *_different_times(item, vacancy),
+    ]
+
+
+def _different_columns(item: JsonObject, vacancy: Vacancy) -> list[str]:
+    values = column_values(item, vacancy)
+    names = [name for name, value in values.items() if getattr(vacancy, name) != value]
+    return list(dict.fromkeys("pay" if "pay_" in name else name for name in names))
+
+
+def _different_options(item: JsonObject, vacancy: Vacancy) -> list[str]:
+    return [
         keyword.value
         for keyword in Keyword
         if keyword in item
         and list(dict.fromkeys(map(comparable, item[keyword])))
         != list(map(comparable, vacancy.labels(keyword)))
     ]
+
+
+def _different_rows(item: JsonObject, vacancy: Vacancy, attachments: list[Attachment]) -> list[str]:
     stored: JsonObject = {
         "brand": vacancy.brand and comparable(vacancy.brand.name),
         "head_recruiter": vacancy.head_recruiter and vacancy.head_recruiter.name,
@@ -91,12 +103,16 @@ def different_keys(item: JsonObject, vacancy: Vacancy, attachments: list[Attachm
         "remote_countries": vacancy.remote_countries,
         "attachments": [(a.name, a.url) for a in attachments if a.url],
     }
-    received = {name: _comparable_row(name, item) for name in stored if name in item}
-    different += [name for name, value in received.items() if value != stored[name]]
-    for key, at in (("updated_at", vacancy.updated_at), (end_key(item), vacancy.publish_until)):
-        if key in item and as_shown(item[key], at) != at:
-            different.append(key)
-    return different
+    return [
+        name
+        for name, value in stored.items()
+        if name in item and _comparable_row(name, item) != value
+    ]
+
+
+def _different_times(item: JsonObject, vacancy: Vacancy) -> list[str]:
+    times = (("updated_at", vacancy.updated_at), (end_key(item), vacancy.publish_until))
+    return [key for key, at in times if key in item and as_shown(item[key], at) != at]
 
 
 def _comparable_row(name: str, item: JsonObject) -> Any:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from forms_structure import operations
 from forms_structure.choices import Language
@@ -18,6 +19,7 @@ from vacancies.exchange.fields import Remark
 from vacancies.exchange.json_files import repeated_key
 from vacancies.exchange.reports import ImportReport
 from vacancies.exchange.sources import FormRow
+from vacancies.history.versions import record_drifts
 from vacancies.models import Brand, Vacancy
 
 ORIGIN = "import"
@@ -128,6 +130,7 @@ class FormImporter:
             self._know(form)
             self.report.created += 1
         Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
+        record_drifts([vacancy.pk], at=timezone.now())
         self.report.assigned += 1
 
     def _know(self, form: Form) -> None:

@@ -25,9 +25,8 @@ _NAME = re.compile(
 )
 _SOURCE = (
     "GeoNames (geonames.org), CC BY 4.0. Columns of a city: latitude, longitude, region, "
-    "population, how "
-    "many of its names mean no other city in the world, and its names: first the usual one, then "
-    "these"
+    "population, how many of its names mean no other city in the world, and its names: first the "
+    "usual one, then these"
 )
 
 

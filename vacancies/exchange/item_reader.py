@@ -132,7 +132,7 @@ def _in_the_future(row: SourceRow, item: JsonObject) -> list[Remark]:
         return []
     zone = row.zone or timezone.get_current_timezone()
     text = (
-        f"Is in the future; received {row.item['created_at']}. Is {zone} the time zone of "
-        "the source?"
+        f"Is in the future; received {row.item['created_at']}. Is {zone} the time zone of the "
+        "source?"
     )
     return [Remark("created_at", "future", text)]

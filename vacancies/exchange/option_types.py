@@ -7,7 +7,7 @@ decide, then a fixed order.
 """
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from jobsite.types import JsonObject
@@ -22,6 +22,7 @@ from vacancies.models import FilterOption
 _LIKELY = (Keyword.WORK_REGIMES, Keyword.CONTRACT_TYPES, Keyword.TYPES)
 _ORDER = {keyword: place for place, keyword in enumerate(dict.fromkeys((*_LIKELY, *Keyword)))}
 _Key = tuple[str, str]  # the keyword and the label: a dry run has no ids
+_Open = tuple[str, frozenset[_Key]]  # a type of an item, and the options that could have it
 
 
 class ImportOption(NamedTuple):
@@ -84,23 +85,8 @@ class OptionTypes:
     def _resolve(self) -> dict[_Key, str]:
         """Return the types of options that have none here."""
         found: dict[_Key, str] = {}
-        # What no option with a type accounts for yet: a type, and the options that could have it.
-        open_ = {
-            (
-                kind,
-                frozenset(
-                    key for key in options if not self._known[key] and kind in self._possible[key]
-                ),
-            )
-            for options, types in self._items
-            for kind in types - {self._known[key] for key in options}
-        }
-        while open_ := {
-            (kind, left)
-            for kind, options in open_
-            if kind not in {found.get(key) for key in options}
-            and (left := frozenset(key for key in options if key not in found))
-        }:
+        open_ = self._open()
+        while open_ := _still_open(open_, found):
             pairs = {(kind, key) for kind, options in open_ for key in options}
             forced = {
                 (kind, key) for kind, options in open_ if len(options) == 1 for key in options
@@ -109,6 +95,20 @@ class OptionTypes:
             found[key] = kind
         return found
 
+    def _open(self) -> set[_Open]:
+        """Return what no option with a type accounts for."""
+        return {
+            (kind, self._candidates(kind, options))
+            for options, types in self._items
+            for kind in types - {self._known[key] for key in options}
+        }
+
+    def _candidates(self, kind: str, options: Collection[_Key]) -> frozenset[_Key]:
+        """Return those of `options` that have no type and could have the type `kind`."""
+        return frozenset(
+            key for key in options if not self._known[key] and kind in self._possible[key]
+        )
+
     def _rank(self, pair: tuple[str, _Key]) -> tuple[object, ...]:
         """Return what decides whether the option has the type: its label says so, it can have no
         other type, its filter is a likely one.
@@ -116,6 +116,16 @@ class OptionTypes:
         kind, (keyword, label) = pair
         says_other = employment_type_of(label) != kind
         return says_other, len(self._possible[keyword, label]) > 1, _ORDER[Keyword(keyword)], pair
+
+
+def _still_open(open_: Collection[_Open], found: Mapping[_Key, str]) -> set[_Open]:
+    """Return those of `open_` that `found` does not account for, without its options."""
+    left = (
+        (kind, frozenset(key for key in options if key not in found))
+        for kind, options in open_
+        if kind not in {found.get(key) for key in options}
+    )
+    return {(kind, options) for kind, options in left if options}
 
 
 def _shown(types: Collection[str]) -> str:

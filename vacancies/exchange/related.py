@@ -2,7 +2,8 @@
 found or created, and updated from the source.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from unicodedata import normalize
 
@@ -31,6 +32,17 @@ class RelatedRows:
         self._merged: set[tuple[str, str]] = set()
         self._filters = {f.keyword: f for f in Filter.objects.all()}
         self.clear()
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Forget what the block did if it raises."""
+        merged = set(self._merged)
+        try:
+            yield
+        except BaseException:
+            self._merged = merged
+            self.clear()
+            raise
 
     def clear(self) -> None:
         """Drop cached rows: they may have been rolled back with a refused item."""

@@ -91,18 +91,24 @@ class ImportReport:
         deferred to the end of the block, so that the counts match what was committed.
         """
         with uninterrupted():
-            counts = {
-                name: each for name, each in vars(self).items() if isinstance(each, (int, Counter))
-            }
-            before = deepcopy(counts)
-            length = len(self.entries)
-            try:
+            with self.restored():
                 yield
-            except BaseException:
-                vars(self).update(before)
-                del self.entries[length:]
-                raise
             self.flush()
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Restore the counts and the remarks if the block raises."""
+        counts = {
+            name: each for name, each in vars(self).items() if isinstance(each, (int, Counter))
+        }
+        before = deepcopy(counts)
+        length = len(self.entries)
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            del self.entries[length:]
+            raise
 
     def flush(self) -> None:
         """Send new records to the sink."""

@@ -141,8 +141,7 @@ class Service:
         if status == 404 and page == 1:
             raise SourceError(
                 f"{self.base_url}{path}: returned 404; {self.base_url} is not the base URL of a "
-                "service with "
-                "this API."
+                "service with this API."
             )
         raise SourceError(
             f"{self.base_url}{path}: page {page} is not a list page (status {status})."

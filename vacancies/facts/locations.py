@@ -27,11 +27,13 @@ from vacancies.facts.cities import (
 )
 
 CITY_NAMES = Path(__file__).parent / "city_names.txt"  # in four languages, a city on each line
-# Tables, in keys of names (`name_key`): areas      by country, the middle of the area of each first
-# digit of postal codes, 0 to 9 countries  codes by names that are not of CLDR provinces  of Belgium
-# with the name of a city: "Mechelen, Antwerpen" is one place, "Gent, Antwerpen" two words
-# cities that are more often a word: they need their region or country onsite, remote  are no
-# places; only the second ones say that there is none
+# Tables, in keys of names (`name_key`):
+# areas: by country, the middle of the area of each first digit of postal codes, 0 to 9
+# countries: codes by names that are not of CLDR
+# provinces: of Belgium with the name of a city: "Mechelen, Antwerpen" is one place, "Gent,
+# Antwerpen" two
+# words: cities that are more often a word, and need their region or country
+# onsite, remote: no places; only the latter say that there is none
 _TABLES = json.loads((Path(__file__).parent / "location_words.json").read_text(encoding="utf-8"))
 # "of" is "or" in Dutch.
 _ALTERNATIVES = re.compile(
@@ -126,6 +128,12 @@ def _places(parts: list[str], among: Collection[str], *, is_named: bool = False)
             return _places(rest, [country], is_named=True) if country in countries() else []
     elif _country(last) and not is_named:
         return []
+    return _places_in(parts, among, is_named=is_named)
+
+
+def _places_in(parts: list[str], among: Collection[str], *, is_named: bool) -> list[_Place]:
+    """Return the places that `parts` name, none of which is a country."""
+    *rest, last = parts
     found = [place for part in parts if (place := _city(part, among, is_named=is_named))]
     if not is_named and any(name_key(place.part) in _TABLES["words"] for place in found):
         return []
@@ -159,22 +167,10 @@ def _city(
     """
     for pattern in _CODES:
         if match := pattern.match(text):
-            letters, code = match[1].rstrip("-") if match[1] else "", match[2]
-            allowed = [_LETTERS.get(letters, letters)] if letters else _countries_with(code)
-            pool = [country for country in among if country in allowed] or (
-                [] if is_named else allowed
-            )
-            name = (
-                _ARRONDISSEMENT.sub("", text[match.end() :])
-                if "FR" in pool
-                else text[match.end() :]
-            )
-            city = _largest(name, pool, region, code)
-            if city and (letters or region or name_key(name) not in _elsewhere()):
-                # a département is not a postal code
-                return _place(
-                    text, name, city, region, "" if len(code) <= 3 else match[0].strip(" -–")
-                )
+            name, city = _with_its_code(match, among, region, is_named=is_named)
+            if city:  # a département is not a postal code
+                code = "" if len(match[2]) <= 3 else match[0].strip(" -–")
+                return _place(text, name, city, region, code)
     if not among:
         city = find_city(text)
     elif region or is_named:
@@ -182,6 +178,23 @@ def _city(
     else:
         city = _best_known(text, among)
     return _place(text, text, city, region) if city else None
+
+
+def _with_its_code(
+    match: re.Match[str], among: Collection[str], region: str, *, is_named: bool
+) -> tuple[str, City | None]:
+    """Return the name after a postal code, and the city that both mean."""
+    letters, code, name = match[1].rstrip("-"), match[2], match.string[match.end() :]
+    allowed = [_LETTERS.get(letters, letters)] if letters else _countries_with(code)
+    pool = [country for country in among if country in allowed]
+    if not pool and not is_named:
+        pool = allowed
+    if "FR" in pool:
+        name = _ARRONDISSEMENT.sub("", name)
+    city = _largest(name, pool, region, code)
+    if letters or region or name_key(name) not in _elsewhere():
+        return name, city
+    return name, None
 
 
 def _best_known(name: str, among: Collection[str]) -> City | None:

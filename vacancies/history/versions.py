@@ -2,7 +2,7 @@
 comparing and restoring.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -14,6 +14,7 @@ from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.models import Change, Vacancy, Version
+from vacancies.querysets import VacancyQuerySet
 
 PUBLICATION = ("status", "publish_from", "publish_until")
 # A restored version does not change these: they decide when, to whom and for which brand it shows.
@@ -33,7 +34,11 @@ def read_content(vacancy: Vacancy) -> Content:
     related row is [id, name], a country [code, name]; options, recruiters, places, countries for
     remote work and attachments are lists in order. Six queries.
     """
-    return _content(Vacancy.objects.with_related().select_related("form").get(pk=vacancy.pk))
+    return content_of(_rows().get(pk=vacancy.pk))
+
+
+def _rows() -> VacancyQuerySet:
+    return Vacancy.objects.with_related().select_related("form")
 
 
 def content_fields() -> list[str]:
@@ -65,7 +70,8 @@ def file_of(file: FieldFile) -> object:
     return file.file if file and not is_stored else file.name or ""
 
 
-def _content(row: Vacancy) -> Content:
+def content_of(row: Vacancy) -> Content:
+    """Return the content of `row`, which was read `with_related()`."""
     values = columns_of(row)
     for keyword in Keyword:
         values[keyword.value] = [
@@ -176,25 +182,43 @@ def _version(
     )
 
 
+def record_drifts(pks: Collection[int], *, at: datetime) -> None:
+    """Record what changed in the vacancies `pks` since their last versions, as an import does. A
+    fixed number of queries.
+    """
+    found = [each for _row, _now, each in _with_drift(pks, at=at) if each]
+    Version.objects.bulk_create(found, batch_size=500)
+
+
 def record_deletion(pks: Collection[int], *, author: User | None, at: datetime) -> list[Version]:
     """Create the last versions of vacancies that are deleted next, each with the whole content, and
     before them what changed outside the admin. A fixed number of queries.
+    """
+    found, deleted = [], []
+    for row, now, drift in _with_drift(pks, at=at):
+        found += [drift] if drift else []
+        deleted.append(_version(row, now, Change.DELETED, author=author, at=at))
+    Version.objects.bulk_create(found, batch_size=500)
+    return Version.objects.bulk_create(deleted, batch_size=500)
+
+
+def _with_drift(
+    pks: Collection[int], *, at: datetime
+) -> Iterator[tuple[Vacancy, Content, Version | None]]:
+    """Yield each of the vacancies `pks` with its content and with a version, not saved, of what
+    changed outside the admin since the last one.
     """
     known: dict[int, Content] = {pk: {} for pk in pks}
     versions = Version.objects.filter(vacancy__in=pks).order_by("pk")
     for pk, values in versions.values_list("vacancy", "content"):
         known[pk] |= values
-    found, deleted = [], []
-    for row in (
-        Vacancy.objects.with_related().select_related("form").filter(pk__in=pks).order_by("pk")
-    ):
-        now = _content(row)
+    for row in _rows().filter(pk__in=pks).order_by("pk"):
+        now = content_of(row)
+        drift = None
         if different := changed_outside(known[row.pk], now):
-            found.append(_version(row, now, Change.EXTERNAL, author=None, at=at))
-            found[-1].content = different
-        deleted.append(_version(row, now, Change.DELETED, author=author, at=at))
-    Version.objects.bulk_create(found, batch_size=500)
-    return Version.objects.bulk_create(deleted, batch_size=500)
+            drift = _version(row, now, Change.EXTERNAL, author=None, at=at)
+            drift.content = different
+        yield row, now, drift
 
 
 def record_values(

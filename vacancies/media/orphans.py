@@ -28,21 +28,23 @@ def orphans(*, at: datetime) -> Iterator[tuple[str, int]]:
     }
     copies = {name for name in files if originals(name)[1]}
     old = {name: size for name, size in files.items() if name not in copies}
-    names = sorted(old)
-    for start in range(0, len(names), STEP):
-        step = names[start : start + STEP]
-        for model, column in (pair for pairs in COLUMNS.values() for pair in pairs):
-            found = model._default_manager.filter(**{f"{column}__in": step}).values_list(
-                column, flat=True
-            )
-            for name in found:
-                old.pop(name, None)
+    for name in _referenced_by_rows(sorted(old)):
+        old.pop(name, None)
     if old:  # a version can be restored, a request approved, a template used
         for name in _referenced_by_contents():
             old.pop(name, None)
     kept = files.keys() - copies - old.keys()
     old |= {name: files[name] for name in copies if kept.isdisjoint(originals(name)[0])}
     yield from sorted(old.items())
+
+
+def _referenced_by_rows(names: list[str]) -> Iterator[str]:
+    columns = [pair for pairs in COLUMNS.values() for pair in pairs]
+    for start in range(0, len(names), STEP):
+        step = names[start : start + STEP]
+        for model, column in columns:
+            rows = model._default_manager.filter(**{f"{column}__in": step})
+            yield from rows.values_list(column, flat=True)
 
 
 def _files(folder: str) -> Iterator[tuple[str, int, datetime]]:

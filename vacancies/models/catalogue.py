@@ -53,8 +53,7 @@ class Brand(models.Model):
         validators=[validate_host],
         help_text=_(
             "The host of this brand’s own career site, such as jobs.example.com. Its vacancies "
-            "have their "
-            "pages there."
+            "have their pages there."
         ),
     )
     accent = models.CharField(
@@ -66,8 +65,7 @@ class Brand(models.Model):
         validators=[validate_color],
         help_text=_(
             "The color of the header and the buttons of its career site, such as #0b57b0. Their "
-            "text is "
-            "black or white, whichever is easier to read."
+            "text is black or white, whichever is easier to read."
         ),
     )
     form = models.ForeignKey(
@@ -79,8 +77,7 @@ class Brand(models.Model):
         verbose_name=_("application form"),
         help_text=_(
             "Used for vacancies of this brand that have no form of their own. If empty, the "
-            "site's form "
-            "is used."
+            "site's form is used."
         ),
     )
     requires_approval = models.BooleanField(

@@ -1,9 +1,12 @@
 """The one way to write a vacancy. The form, the list, spreadsheets, approval and restoring call
 `save_content` with the content that they want; `plan_save` says what that would do. Publication
 actions, which change the same few plain fields of many vacancies, call `save_values`.
+
+An import of vacancies compares contents, asks for approval, writes rows and records versions with
+the same functions, for 100 vacancies at a time. With one `save_content` for each, it would take
+three times the CPU (docs/performance-figures.md).
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -12,19 +15,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.files import File
 from django.db import transaction
 from django.db.models import QuerySet
 
 from jobsite.text.html import sanitise
-from jobsite.types import JsonObject
-from vacancies.choices import Keyword, PlaceKind, VacancyStatus
+from vacancies.choices import Keyword, VacancyStatus
 from vacancies.fields import html_fields
 from vacancies.history.diff import LISTS
 from vacancies.history.versions import (
     PUBLICATION,
     Content,
-    as_json,
     changed_content,
     content_fields,
     read_content,
@@ -36,19 +36,16 @@ from vacancies.history.versions import (
 )
 from vacancies.models import (
     Approval,
-    Attachment,
     Change,
     FilterOption,
-    Place,
     Vacancy,
-    VacancyRecruiter,
     Version,
     needs_approval,
 )
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_requests import Overrides, SaveConflictError, request_approval
 from vacancies.operations.blockers import save_blockers
-from vacancies.operations.options import save_options
+from vacancies.operations.rows import store_uploads, write
 
 BATCH = 500
 
@@ -110,6 +107,20 @@ def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
     """
     stored = None if vacancy._state.adding else vacancy
     before = read_content(vacancy) if stored else {}
+    wanted, missing = _wanted(edit, before)
+    changes = changed_content(before, wanted)
+    after = copy(vacancy)
+    set_values(after, changes)
+    plan = Plan(after, before, changes, missing=missing)
+    if reasons := save_blockers(after=after, changed=_checked(edit, changes), at=at):
+        raise ValidationError(reasons)
+    if not edit.is_approved and needs_approval(before=stored, after=after, changed=changes, at=at):
+        _submit(plan, stored, at=at)
+    return plan
+
+
+def _wanted(edit: Edit, before: Content) -> tuple[Content, list[str]]:
+    """Return what `edit` writes, and the names of related rows that no longer exist."""
     missing: list[str] = []
     wanted: Content = {name: edit.wanted[name] for name in content_fields() if name in edit.wanted}
     wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
@@ -117,23 +128,23 @@ def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
         wanted, missing = existing(wanted, edit.forms)
     if edit.base is not None:
         wanted = merged(edit.base, wanted, before)
-    changes = changed_content(before, wanted)
-    after = copy(vacancy)
-    set_values(after, changes)
-    plan = Plan(after, before, changes, missing=missing)
-    checked = set(changes)
+    return wanted, missing
+
+
+def _checked(edit: Edit, changes: Content) -> set[str]:
+    """Return the fields of `changes` that can keep the vacancy from being saved."""
     # It was so before: it may have ended, or have been imported without a description.
-    if edit.is_undo:
-        checked -= {"status", "publish_until", "description"}
-    if reasons := save_blockers(after=after, changed=checked, at=at):
-        raise ValidationError(reasons)
-    if edit.is_approved or not needs_approval(before=stored, after=after, changed=changes, at=at):
-        return plan
+    was_so = {"status", "publish_until", "description"} if edit.is_undo else set()
+    return set(changes) - was_so
+
+
+def _submit(plan: Plan, stored: Vacancy | None, *, at: datetime) -> None:
+    """Move what needs approval from the changes of `plan` to what it requests."""
     if stored and stored.state_at(at) in PUBLIC:
-        plan.vacancy, plan.changes, plan.requested = copy(vacancy), {}, changes
-        return plan
+        plan.vacancy, plan.changes, plan.requested = copy(stored), {}, plan.changes
+        return
     # The texts of a vacancy that is not public are saved. What would publish it waits.
-    was = stored or Vacancy()
+    was, after = stored or Vacancy(), plan.vacancy
     now, then = values_of(after, PUBLICATION), values_of(was, PUBLICATION)
     plan.requested = {name: value for name, value in now.items() if value != then[name]}
     if after.publish_from and after.publish_from > at:
@@ -143,8 +154,7 @@ def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
         ("publish_from", "publish_until") if was.status == VacancyStatus.PUBLISHED else ("status",)
     )
     set_values(after, {name: then[name] for name in kept})
-    plan.changes = {name: value for name, value in changes.items() if name not in kept}
-    return plan
+    plan.changes = {name: value for name, value in plan.changes.items() if name not in kept}
 
 
 def save_content(
@@ -174,7 +184,7 @@ def save_content(
                 record_drift(vacancy, at=at)
             if plan.changes or change != Change.CHANGED:
                 plan.vacancy.updated_at = at
-                _write(plan)
+                write(plan.vacancy, plan.changes)
             record(plan.vacancy, change, author=author, at=at)
         if plan.requested:
             saved.approval = request_approval(
@@ -237,95 +247,6 @@ def set_values(vacancy: Vacancy, values: Mapping[str, Any]) -> None:
         value = values[column.name]
         value = (value[0] if value else None) if column.is_relation else column.to_python(value)
         setattr(vacancy, column.attname, value)
-
-
-def store_uploads(values: Mapping[str, Any]) -> Content:
-    """Return `values` with uploaded files in the storage, by name. Raises NotStoredError."""
-
-    def stored(model: Any, name: str, value: Any) -> Any:
-        if not isinstance(value, File):
-            return value
-        row = model(**{name: value})
-        return str(model._meta.get_field(name).pre_save(row, add=True))
-
-    found = dict(values)
-    if "image" in values:
-        found["image"] = stored(Vacancy, "image", values["image"])
-    if "attachments" in values:
-        rows = values["attachments"]
-        found["attachments"] = [
-            each | {"file": stored(Attachment, "file", each["file"])} for each in rows
-        ]
-    return found
-
-
-def _write(plan: Plan) -> None:
-    vacancy, changes = plan.vacancy, plan.changes
-    vacancy.save()
-    for keyword in Keyword:
-        if keyword.value in changes:
-            pks = [pk for pk, _name in changes[keyword.value]]
-            save_options(vacancy=vacancy, keyword=keyword, pks=pks)
-    if "recruiters" in changes:
-        _save_recruiters(vacancy, [pk for pk, _name in changes["recruiters"]])
-    if "places" in changes:
-        _save_places(vacancy, PlaceKind.SITE, changes["places"])
-    if "remote_countries" in changes:
-        countries = [Place(country=code).address for code, _name in changes["remote_countries"]]
-        _save_places(vacancy, PlaceKind.APPLICANT, countries)
-    if "attachments" in changes:
-        _save_attachments(vacancy, changes["attachments"])
-
-
-def _save_recruiters(vacancy: Vacancy, pks: list[int]) -> None:
-    vacancy.recruiter_links.exclude(recruiter__in=pks).delete()
-    VacancyRecruiter.objects.bulk_create(
-        [
-            VacancyRecruiter(vacancy=vacancy, recruiter_id=pk, position=place)
-            for place, pk in enumerate(pks)
-        ],
-        update_conflicts=True,
-        unique_fields=["vacancy", "recruiter"],
-        update_fields=["position"],
-    )
-
-
-def _save_places(vacancy: Vacancy, kind: PlaceKind, wanted: list[JsonObject]) -> None:
-    """Write the places of one kind. A row with the same address is kept:
-    open forms name rows by their id.
-    """
-    rows = list(vacancy.places.filter(kind=kind))
-    same = {_address_key(row.address): row for row in reversed(rows)}
-    kept = [same.pop(_address_key(each), None) for each in wanted]
-    free = [row for row in rows if row not in kept]
-    for place, (each, row) in enumerate(zip(wanted, kept, strict=True)):
-        row = row or (free.pop(0) if free else Place(vacancy=vacancy, kind=kind))
-        if row.pk is None or row.position != place or row not in kept:
-            for name, value in each.items():
-                setattr(row, name, value)
-            row.position = place
-            row.save()
-    for row in free:
-        row.delete()
-
-
-def _address_key(address: JsonObject) -> str:
-    return json.dumps(as_json(address), sort_keys=True)
-
-
-def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:
-    """Write the attachments. A row with the same file or URL is kept:
-    open forms name rows by their id.
-    """
-    there = {(row.file.name, row.url): row for row in vacancy.attachments.all()}
-    for place, each in enumerate(wanted):
-        row = there.pop((each["file"], each["url"]), None)
-        if row is None or (row.name, row.position) != (each["name"], place):
-            row = row or Attachment(vacancy=vacancy, file=each["file"], url=each["url"])
-            row.name, row.position = each["name"], place
-            row.save()
-    for row in there.values():
-        row.delete()
 
 
 def save_values(

@@ -105,46 +105,57 @@ def undo_versions(
     with transaction.atomic():
         recorded = list(versions.order_by("vacancy"))
         pks = [version.vacancy_id for version in recorded]
-        rows = (
-            Vacancy.objects.filter(pk__in=pks)
-            .without_texts()
-            .select_related("brand")
-            .order_by("pk")
-        )
-        there = {row.pk: row for row in rows.select_for_update(of=("self",))}
+        there = _locked(pks)
         of_vacancies = Version.objects.filter(vacancy__in=pks).order_by()
         latest = dict(of_vacancies.values_list("vacancy").annotate(Max("pk")))
-        created: list[int] = []
-        changed: list[Vacancy] = []
-        before: list[JsonObject] = []
+        created: list[Vacancy] = []
+        changed: dict[Vacancy, JsonObject] = {}
         unapproved = _unapproved(recorded, there, at=at)
         for version in recorded:
             pk = version.vacancy_id
             vacancy = there.get(pk)
-            is_deleted = version.change == Change.DELETED
             if vacancy and version.change == Change.CHANGED and version.before is None:
                 _revert(version, vacancy, result, author=author, at=at, forms=forms)
-                continue
-            is_same = latest[pk] == version.pk and (vacancy is None) == is_deleted
-            if not is_same or (vacancy and vacancy.updated_at != version.created_at):
+            elif latest[pk] != version.pk or _is_changed_since(version, vacancy):
                 missing = Vacancy(pk=pk, title=version.content.get("title", str(pk)))
                 result.refused[vacancy or missing] = {"": str(CHANGED_SINCE)}
             elif vacancy is None:
                 _restore(version, result, author=author, at=at, forms=forms)
             elif version.change in (Change.CREATED, Change.DUPLICATED):
-                created.append(pk)
+                created.append(vacancy)
             elif pk in unapproved:
                 result.refused[vacancy] = {"status": needed_reason()}
             elif version.before is not None:
-                before.append(values_of(vacancy, version.before))
-                set_values(vacancy, version.before)
-                changed.append(vacancy)
+                changed[vacancy] = version.before
         if created:
-            _delete_or_unpublish([there[pk] for pk in created], result, author=author, at=at)
+            _delete_or_unpublish(created, result, author=author, at=at)
         if changed:
-            save_values(changed, before, Change.RESTORED, author=author, at=at)
-            result.done += [vacancy.pk for vacancy in changed]
+            _write(changed, result, author=author, at=at)
     return result
+
+
+def _locked(pks: list[int]) -> dict[int, Vacancy]:
+    """Return the vacancies `pks` that there are, by id, and lock them."""
+    rows = Vacancy.objects.filter(pk__in=pks).without_texts().select_related("brand")
+    return {row.pk: row for row in rows.order_by("pk").select_for_update(of=("self",))}
+
+
+def _is_changed_since(version: Version, vacancy: Vacancy | None) -> bool:
+    """Whether `vacancy`, None if there is none, is not as `version`, its latest, left it."""
+    if vacancy is None:
+        return version.change != Change.DELETED
+    return version.change == Change.DELETED or vacancy.updated_at != version.created_at
+
+
+def _write(
+    changed: dict[Vacancy, JsonObject], result: BulkResult, *, author: User | None, at: datetime
+) -> None:
+    """Write the plain values from before."""
+    before = [values_of(vacancy, values) for vacancy, values in changed.items()]
+    for vacancy, values in changed.items():
+        set_values(vacancy, values)
+    save_values(list(changed), before, Change.RESTORED, author=author, at=at)
+    result.done += [vacancy.pk for vacancy in changed]
 
 
 def _delete_or_unpublish(

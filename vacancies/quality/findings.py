@@ -69,18 +69,22 @@ def about_vacancy(vacancy: Vacancy, *, at: datetime) -> Iterator[QualityFinding]
         yield finding(f"no-{name.replace('_', '-')}", text, error=True)
     for warning in content_warnings(vacancy):
         yield finding(warning.code, str(warning.text), error=warning.is_error)
+    for code, text in _about_texts(vacancy):
+        yield finding(code, text)
+
+
+def _about_texts(vacancy: Vacancy) -> Iterator[tuple[str, str]]:
+    """Yield the code and the text of each finding about the texts of a vacancy."""
     language = vacancy.recognised_language()
     if language and language != vacancy.shown_language:
         looks, stated = (language_name(code, "en") for code in (language, vacancy.shown_language))
-        yield finding("language", f"the text looks {looks}, but the language is {stated}")
+        yield "language", f"the text looks {looks}, but the language is {stated}"
     if vacancy.slug == f"({vacancy.pk})":
-        yield finding("no-slug", "the title has no letter that can be part of the slug")
+        yield "no-slug", "the title has no letter that can be part of the slug"
     for name in html_fields(Vacancy):
         text = getattr(vacancy, name)
         if "&amp;lt;" in text or "&amp;nbsp;" in text:
-            yield finding(
-                "double-escaped", f"{name} shows markup as text, because it was escaped twice"
-            )
+            yield "double-escaped", f"{name} shows markup as text, because it was escaped twice"
 
 
 def unclean_fields(instance: models.Model) -> list[str]:

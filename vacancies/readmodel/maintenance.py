@@ -29,11 +29,9 @@ _COLUMNS = tuple(each.column for each in VacancyList)
 _PARTS = (
     "SELECT min(publish_from), min(CASE WHEN n %% %s = 0 THEN vacancy_id END), "
     + ", ".join(f"sum(CASE WHEN {each.sql()} THEN 1 ELSE 0 END)" for each in VacancyList)
-    + " FROM (SELECT *, row_number() OVER (ORDER BY publish_from, vacancy_id) - 1 AS n "
-    "FROM vacancies_listedvacancy WHERE NOT is_expired "
-    "AND (publish_from, vacancy_id) >= (%s, %s) AND (publish_from, vacancy_id) < (%s, %s)) AS "
-    "numbered "
-    "GROUP BY n / %s ORDER BY 1, 2"
+    + " FROM (SELECT *, row_number() OVER (ORDER BY publish_from, vacancy_id) - 1 AS n FROM "
+    "vacancies_listedvacancy WHERE NOT is_expired AND (publish_from, vacancy_id) >= (%s, %s) AND "
+    "(publish_from, vacancy_id) < (%s, %s)) AS numbered GROUP BY n / %s ORDER BY 1, 2"
 )
 
 
@@ -93,8 +91,8 @@ def _balance(cursor: CursorWrapper) -> None:
                 balanced.append((key if balanced else FIRST, numbers))
     cursor.execute("DELETE FROM vacancies_bucketcount")
     cursor.executemany(
-        f"INSERT INTO vacancies_bucketcount (start_at, start_id, {', '.join(_COLUMNS)}) "
-        "VALUES (%s, %s, %s, %s, %s, %s)",
+        f"INSERT INTO vacancies_bucketcount (start_at, start_id, {', '.join(_COLUMNS)}) VALUES "
+        "(%s, %s, %s, %s, %s, %s)",
         [(*key, *numbers) for key, numbers in balanced],
     )
 
@@ -133,10 +131,9 @@ def delete_unused_items(versions: list[str]) -> None:
     """
     with connections["default"].cursor() as cursor:
         cursor.execute(
-            "DELETE FROM vacancies_rendereditem AS item WHERE version <> ALL(%s) OR NOT EXISTS ("
-            "SELECT FROM vacancies_listedvacancy AS listed WHERE listed.vacancy_id = "
-            "item.vacancy_id "
-            "AND listed.row_version = item.row_version)",
+            "DELETE FROM vacancies_rendereditem AS item WHERE version <> ALL(%s) OR NOT EXISTS "
+            "(SELECT FROM vacancies_listedvacancy AS listed WHERE listed.vacancy_id = "
+            "item.vacancy_id AND listed.row_version = item.row_version)",
             [versions],
         )
 

@@ -26,21 +26,20 @@ END: Key = (datetime.max.replace(tzinfo=UTC), 0)
 
 BUCKETS = (
     "SELECT start_at, start_id, CAST(sum(external) AS integer), CAST(sum(hot) AS integer), "
-    "CAST(sum(internal) AS integer), CAST(sum(hot_internal) AS integer), count(*) "
-    "FROM vacancies_bucketcount GROUP BY start_at, start_id ORDER BY start_at DESC, start_id DESC"
+    "CAST(sum(internal) AS integer), CAST(sum(hot_internal) AS integer), count(*) FROM "
+    "vacancies_bucketcount GROUP BY start_at, start_id ORDER BY start_at DESC, start_id DESC"
 )
 _EXCLUDED = (
-    "SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy "
-    "WHERE NOT is_expired AND publish_until <= %s AND publish_from <= %s "
-    "UNION ALL SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy "
-    "WHERE NOT is_expired AND publish_from > %s AND (publish_from, vacancy_id) < (%s, %s)"
+    "SELECT publish_from, vacancy_id, audience, is_hot FROM vacancies_listedvacancy WHERE NOT "
+    "is_expired AND publish_until <= %s AND publish_from <= %s UNION ALL SELECT publish_from, "
+    "vacancy_id, audience, is_hot FROM vacancies_listedvacancy WHERE NOT is_expired AND "
+    "publish_from > %s AND (publish_from, vacancy_id) < (%s, %s)"
 )
 _TIMES = (
-    "SELECT (SELECT min(publish_from) FROM vacancies_listedvacancy "
-    "WHERE NOT is_expired AND publish_from > %s), "
-    "(SELECT min(publish_until) FROM vacancies_listedvacancy "
-    "WHERE NOT is_expired AND publish_until > %s), "
-    "(SELECT max(publish_until) FROM vacancies_listedvacancy WHERE is_expired)"
+    "SELECT (SELECT min(publish_from) FROM vacancies_listedvacancy WHERE NOT is_expired AND "
+    "publish_from > %s), (SELECT min(publish_until) FROM vacancies_listedvacancy WHERE NOT "
+    "is_expired AND publish_until > %s), (SELECT max(publish_until) FROM vacancies_listedvacancy "
+    "WHERE is_expired)"
 )
 
 

@@ -15,8 +15,8 @@ _ROWS = (
 )
 # One statement, so of one snapshot: what others insert meanwhile is neither deleted nor summed.
 _REPLACE = (
-    f"WITH gone AS (DELETE FROM vacancies_vacancycount RETURNING {_GROUPED}, count) "
-    f"INSERT INTO vacancies_vacancycount ({_GROUPED}, count) "
+    f"WITH gone AS (DELETE FROM vacancies_vacancycount RETURNING {_GROUPED}, count) INSERT INTO "
+    f"vacancies_vacancycount ({_GROUPED}, count) "
 )
 
 

@@ -11,7 +11,8 @@ The base, in the table SearchTerm, has the ids of the vacancies of each term, an
 
 import json
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from copy import copy
 from datetime import datetime
@@ -19,7 +20,6 @@ from itertools import filterfalse
 from threading import Lock
 from typing import NamedTuple
 
-from django.db import connections
 from django.db.models import Q
 from pyroaring import BitMap64
 
@@ -29,7 +29,17 @@ from jobsite.serving.revision import RevisionState, fetch
 from vacancies.choices import VacancyStatus
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyList
-from vacancies.search.terms import IndexEntry, read_entries, read_labels
+from vacancies.search.terms import (
+    OF_TEXTS,
+    PUBLISHED,
+    Bitmaps,
+    IndexedTexts,
+    patched,
+    read_facts,
+    read_labels,
+    read_texts,
+    within,
+)
 from vacancies.search.vocabulary import TEXTS as WORDS
 from vacancies.search.vocabulary import Vocabulary, with_words
 from vacancies.search.words import STEMMERS
@@ -41,8 +51,7 @@ WAYS = 16  # into which a search for a place divides an order
 
 _BASE = "SELECT ids FROM vacancies_searchterm WHERE term = '#base'"
 _CHANGES = "SELECT id, vacancy_id FROM vacancies_searchchange"
-_IN = {"postgresql": "= ANY(%s)", "sqlite": "IN (SELECT value FROM json_each(%s))"}
-_TERMS = "SELECT term, ids FROM vacancies_searchterm WHERE term {}"
+_TERMS = "SELECT term, ids FROM vacancies_searchterm WHERE term {within}"
 TEXTS = ("#titles", *WORDS)
 # published_at is the first, reversed.
 ORDERS = ("-published_at", "title", "-title", "closes_at", "-closes_at")
@@ -80,18 +89,12 @@ class Base(NamedTuple):
         return json.dumps([self.number, self.at.isoformat(), self.size, self.language]).encode()
 
 
-def _fetch_in(sql: str, values: list) -> list[tuple]:
-    """Return the rows of `sql`, where {} stands for "in `values`"."""
-    vendor = connections[replica.current()].vendor
-    return fetch(sql.format(_IN[vendor]), values if vendor == "postgresql" else json.dumps(values))
-
-
 def in_order(pks: Iterable[int], sort: str) -> list[int]:
     """Return the ids of these vacancies, sorted by the database."""
     return list(Vacancy.objects.with_ids(pks).sorted_by(sort).values_list("pk", flat=True))
 
 
-def reorder(order: "array[int]", sort: str, gone: BitMap64, new: Collection[int]) -> "array[int]":
+def reorder(order: "array[int]", sort: str, gone: BitMap64, new: BitMap64) -> "array[int]":
     """Return an order without the ids `gone`, and with `new` at their places."""
     if len(gone) > FEW_GONE:
         kept = array("q", filterfalse(gone.__contains__, order))
@@ -156,6 +159,12 @@ class Labels:
         )
 
 
+def with_changed(texts: dict[str, str], changed: IndexedTexts) -> dict[str, str]:
+    """Return the texts with the words of changed vacancies. A word may then occur twice."""
+    titles = "".join(f"{word}\n" for word in changed.titles)
+    return with_words(texts, changed.words) | {"#titles": texts["#titles"] + titles}
+
+
 class Index:
     """The index at the revision `state`. Threads share it:
     what it has read is replaced, never changed.
@@ -164,10 +173,13 @@ class Index:
     def __init__(self, base: Base) -> None:
         self.base = base
         self.state: RevisionState | None = None
-        self.known: dict[int, int] = {}  # changes: vacancies by id of the change
-        self.entries: dict[int, IndexEntry] = {}  # of the changed vacancies that are published
-        self.changed = BitMap64()
-        self._bitmaps: dict[str, BitMap64] = {}
+        self.known = BitMap64()  # ids of the changes
+        self.changed = BitMap64()  # vacancies
+        # Of those of them that are published. Texts are read for the first search: 100,000 take
+        # many seconds.
+        self.facts: Bitmaps = {}
+        self._changed_texts: IndexedTexts | None = None
+        self._bitmaps: Bitmaps = {}
         self._size = 0  # bytes of them
         self._texts: dict[str, str] = {}
         self._orders: dict[str, array[int]] = {}
@@ -176,36 +188,39 @@ class Index:
 
     # --- Changes ---
 
+    @property
+    def published(self) -> BitMap64:
+        """The changed vacancies that are published."""
+        return self.facts.get(PUBLISHED, BitMap64())
+
+    @property
+    def changed_texts(self) -> IndexedTexts:
+        if self._changed_texts is None:
+            self._changed_texts = read_texts(self.published)
+        return self._changed_texts
+
     def after(self, changes: dict[int, int], state: RevisionState | None) -> "Index":
         """Return the index at the revision `state`, with what this one has read, patched with new
         changes: vacancies by id of the change. Searches in this one go on.
         """
-        new, pks = copy(self), set(changes.values())
-        entries, gone = read_entries(pks), BitMap64(pks)
-        new.state, new.known, new.changed = state, self.known | changes, self.changed | gone
-        new.near = "", BitMap64()
-        new.entries = {pk: entry for pk, entry in self.entries.items() if pk not in pks} | entries
-        touched = {term for entry in entries.values() for term in entry.terms} | {"e"}
-        new._bitmaps = {
-            term: bitmap - gone if term in touched or bitmap.intersect(gone) else bitmap
-            for term, bitmap in self._bitmaps.copy().items()
-        }
-        new._patch(new._bitmaps, entries)
-        new._orders = {
-            sort: reorder(o, sort, gone, entries) for sort, o in self._orders.copy().items()
-        }
-        if self._texts:
-            new._texts = new._with_words(self._texts, entries)
+        new, gone = copy(self), BitMap64(changes.values())
+        # Another thread may search in this one: it sets `_changed_texts` before these three.
+        bitmaps, orders, words = self._bitmaps.copy(), self._orders.copy(), self._texts
+        texts = self._changed_texts
+        again = gone & self.changed
+        added = facts = read_facts(gone, expired_at=self.base.at)
+        published = facts.get(PUBLISHED, BitMap64())
+        new.state, new.near = state, ("", BitMap64())
+        new.known, new.changed = self.known | BitMap64(changes), self.changed | gone
+        new.facts = facts | patched(self.facts, again, facts)
+        if texts is not None:
+            more = read_texts(published)
+            texts, added = texts.after(again, more), facts | more.bitmaps
+            words = with_changed(words, more) if words else words
+        new._changed_texts, new._texts = texts, words
+        new._bitmaps = patched(bitmaps, gone, added)
+        new._orders = {sort: reorder(o, sort, gone, published) for sort, o in orders.items()}
         return new
-
-    def _patch(self, bitmaps: dict[str, BitMap64], entries: dict[int, IndexEntry]) -> None:
-        """Add the ids of `entries` to those of the bitmaps whose terms they have."""
-        for pk, entry in entries.items():
-            for term in entry.terms & bitmaps.keys():
-                bitmaps[term].add(pk)
-            at = self.base.at
-            if "e" in bitmaps and at and entry.until and entry.until <= at:
-                bitmaps["e"].add(pk)
 
     # --- Bitmaps ---
 
@@ -214,14 +229,16 @@ class Index:
         terms, known = list(terms), self._bitmaps
         missing = list(dict.fromkeys(term for term in terms if term not in known))
         if missing:
-            rows = {term: bytes(ids) for term, ids in _fetch_in(_TERMS, missing)}
+            rows = {term: bytes(ids) for term, ids in within(_TERMS, missing)}
             new = {
                 term: BitMap64.deserialize(rows[term]) - self.changed
                 if term in rows
                 else BitMap64()
                 for term in missing
             }
-            self._patch(new, self.entries)
+            for term in missing:
+                changed = self.changed_texts.bitmaps if term[0] in OF_TEXTS else self.facts
+                new[term] |= changed.get(term, BitMap64())
             self._size += sum(map(len, rows.values())) + 100 * len(missing)
             known.update(new)
         return [known[term] for term in terms]
@@ -261,22 +278,10 @@ class Index:
 
     def text(self, name: str) -> str:
         if not self._texts:
-            read = {name: bytes(ids).decode() for name, ids in _fetch_in(_TERMS, list(TEXTS))}
-            self._texts = self._with_words(
-                {name: read.get(name, "\n") for name in TEXTS}, self.entries
-            )
+            read = {name: bytes(ids).decode() for name, ids in within(_TERMS, TEXTS)}
+            texts = {name: read.get(name, "\n") for name in TEXTS}
+            self._texts = with_changed(texts, self.changed_texts)
         return self._texts[name]
-
-    @staticmethod
-    def _with_words(texts: dict[str, str], entries: dict[int, IndexEntry]) -> dict[str, str]:
-        """Return the texts with the words of changed vacancies. A word may then occur twice."""
-        titles = set[str]().union(*(entry.title_words for entry in entries.values()))
-        by_language: dict[str, set[str]] = {}
-        for entry in entries.values():
-            by_language.setdefault(entry.language, set()).update(entry.words)
-        return with_words(texts, by_language) | {
-            "#titles": texts["#titles"] + "".join(f"{word}\n" for word in titles)
-        }
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -299,9 +304,9 @@ class Index:
             return self.ordered(found, "-published_at")[::-1]
         if sort not in self._orders:
             stored = array(
-                "q", b"".join(bytes(ids) for _, ids in _fetch_in(_TERMS, ["#order:" + sort]))
+                "q", b"".join(bytes(ids) for _, ids in within(_TERMS, ["#order:" + sort]))
             )
-            self._orders[sort] = reorder(stored, sort, self.changed, self.entries)
+            self._orders[sort] = reorder(stored, sort, self.changed, self.published)
         return array("q", filter(found.__contains__, self._orders[sort]))
 
 
@@ -310,29 +315,45 @@ class SearchCache:
 
     def __init__(self) -> None:
         self._indexes: dict[str, Index] = {}
-        self._lock = Lock()  # a change is read once
+        self._read: dict[object, Future[Index]] = {}  # those that a thread reads now
+        self._lock = Lock()  # of the two; no query runs under it
 
     def at(self, state: RevisionState | None) -> Index:
         """Return the index at the revision `state`, which the current snapshot has. None: in a
-        transaction."""
-        base = Base.read()
+        transaction. Threads that need the same new one wait for the first of them.
+        """
+        base, alias = Base.read(), replica.current()
         if state is None:
             return Index(base).after(_read_changes(), None)
+        key = alias, state, base.at
         with self._lock:
-            alias = replica.current()
-            index = self._indexes.get(alias)
-            if index is None or index.base != base:
-                index = Index(base)
-            if index.state != state:
-                changes = _read_changes()
-                if not index.known.keys() <= changes.keys():  # an older snapshot
-                    index = Index(base)
-                index = index.after(
-                    {n: pk for n, pk in changes.items() if n not in index.known}, state
-                )
-            index.trim()
-            self._indexes[alias] = index
-            return index
+            last = self._indexes.get(alias)
+            if last is not None and (last.state, last.base) == (state, base):
+                return last
+            reading = self._read.get(key)
+            if is_first := reading is None:
+                reading = self._read[key] = Future()
+        if is_first:
+            try:
+                made = _read_index(last, base, state)
+            except BaseException as error:
+                reading.set_exception(error)
+            else:
+                self._indexes[alias] = made
+                reading.set_result(made)
+            with self._lock:
+                del self._read[key]
+        return reading.result()
+
+
+def _read_index(last: Index | None, base: Base, state: RevisionState) -> Index:
+    """Return the index at the revision `state`. The `last` one of the process has most of it."""
+    changes = _read_changes()
+    is_older = last is not None and not last.known <= BitMap64(changes)  # the snapshot
+    if last is None or last.base != base or is_older:
+        last = Index(base)
+    last.trim()
+    return last.after({n: pk for n, pk in changes.items() if n not in last.known}, state)
 
 
 def _read_changes() -> dict[int, int]:

@@ -121,9 +121,8 @@ def validate_picture(file: File) -> None:
         raise ValidationError(text, code="picture_small", params=measured)
     if long > PICTURE_RATIO_MAX * short:
         text = _(
-            "“%(name)s” has %(width)s × %(height)s pixels: its longer side may have at most "
-            "three times as "
-            "many as its shorter side."
+            "“%(name)s” has %(width)s × %(height)s pixels: its longer side may have at most three "
+            "times as many as its shorter side."
         )
         raise ValidationError(text, code="picture_narrow", params=measured)
 

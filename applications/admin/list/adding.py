@@ -113,8 +113,7 @@ class AddingForm(ContactForm):
         ],
         help_text=_(
             "Usual: by email, by telephone and at a fair, the applicant applied. In other cases, "
-            "the "
-            "applicant did not."
+            "the applicant did not."
         ),
         widget=UnfoldAdminSelectWidget,
     )

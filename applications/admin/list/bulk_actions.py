@@ -3,7 +3,6 @@
 """
 
 from datetime import datetime
-from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpResponse, StreamingHttpResponse
@@ -22,23 +21,30 @@ from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.querysets import ApplicationQuerySet
 from applications.submissions import archive
+from jobsite.admin.base import JobsiteAdmin
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.types import UserRequest
 
 
 @admin.action(description=_("Review…"), permissions=["view"])
-def review_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+def review_selected(
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse:
     return ReviewPages(page).begin(request, list(queryset.values_list("pk", flat=True)[: MAX + 1]))
 
 
 @admin.action(description=_("Send an email…"), permissions=["email"])
-def email_selected(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+def email_selected(
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse:
     selection = ApplicationSelection.of(queryset)
     return BulkEmailPages(page).choose_template(request, selection, request.get_full_path())
 
 
 @admin.action(description=_("Let applicants choose a time…"), permissions=["change"])
-def offer_times(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+def offer_times(
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse:
     return SlotPages(page).answer(
         request, ApplicationSelection.of(queryset), request.get_full_path()
     )
@@ -46,14 +52,16 @@ def offer_times(page: Any, request: UserRequest, queryset: ApplicationQuerySet) 
 
 @admin.action(description=_("Export as CSV"), permissions=["export"])
 def export_csv(
-    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> StreamingHttpResponse:
     pks = _exported(request, queryset)
     return exports.csv_response(pks, at=timezone.now())
 
 
 @admin.action(description=_("Export as XLSX"), permissions=["export"])
-def export_xlsx(page: Any, request: UserRequest, queryset: ApplicationQuerySet) -> HttpResponse:
+def export_xlsx(
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse:
     pks = _exported(request, queryset)
     return exports.xlsx_response(pks, at=timezone.now())
 
@@ -67,7 +75,7 @@ def _exported(request: UserRequest, queryset: ApplicationQuerySet) -> list[int]:
 
 @admin.action(description=_("Download files (ZIP)"), permissions=["export"])
 def download_files(
-    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> StreamingHttpResponse | None:
     """Send the files of the applications, and log the access to each."""
     pks = list(queryset.values_list("pk", flat=True))
@@ -92,21 +100,21 @@ def download_files(
 
 @admin.action(description=_("Assign to…"), permissions=["change"])
 def assign_selected(
-    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> HttpResponse | None:
     return AssigningPages(page).assign_action(request, queryset)
 
 
 @admin.action(description=_("Tag…"), permissions=["change"])
 def tag_selected(
-    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> HttpResponse | None:
     return AssigningPages(page).tag_action(request, queryset)
 
 
 @admin.action(description=_("Mark as read"), permissions=["change"])
 def mark_read(
-    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> HttpResponse | None:
     rows = queryset.filter(read_at=None)
     return _mark(page, request, rows, timezone.now(), label=gettext("Mark as read"), icon="drafts")
@@ -114,7 +122,7 @@ def mark_read(
 
 @admin.action(description=_("Mark as unread"), permissions=["change"])
 def mark_unread(
-    page: Any, request: UserRequest, queryset: ApplicationQuerySet
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> HttpResponse | None:
     rows = queryset.exclude(read_at=None)
     return _mark(
@@ -123,7 +131,7 @@ def mark_unread(
 
 
 def _mark(
-    page: Any,
+    page: JobsiteAdmin,
     request: UserRequest,
     rows: ApplicationQuerySet,
     read_at: datetime | None,

@@ -1,6 +1,6 @@
 """What a recruiter is asked who moves applications to a stage that needs a confirmation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -48,7 +48,7 @@ class MoveForm(forms.Form):
 
     def __init__(
         self,
-        data: Any = None,
+        data: Mapping[str, object] | None = None,
         *,
         stage: Stage,
         applications: Iterable[int],

@@ -5,7 +5,6 @@ undoing it.
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import ModelAdmin
@@ -14,7 +13,7 @@ from django.contrib.admin.models import LogEntry
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import HttpResponse, HttpResponseNotAllowed, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
@@ -89,7 +88,7 @@ class MovePages(ApplicationPages):
         request: UserRequest,
         stage: Stage,
         selection: ApplicationSelection,
-        data: Any = None,
+        data: QueryDict | None = None,
         *,
         has_email: bool = False,
     ) -> MoveForm:

@@ -17,10 +17,8 @@ from jobsite.ops.commands import UsageError
 class Command(BaseCommand):
     help = (
         "Erase an applicant: account, applications with their files, emails, notes and history, "
-        "job alerts, "
-        "tokens, sessions and failed sign-ins. Texts about others that may mention the person "
-        "are listed and "
-        "kept. This cannot be undone."
+        "job alerts, tokens, sessions and failed sign-ins. Texts about others that may mention "
+        "the person are listed and kept. This cannot be undone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -65,12 +63,10 @@ class Command(BaseCommand):
         totals: dict[str, Any] = {kind: counts[kind] for kind in privacy.KINDS}
         self.finish(
             f"{verb} {describe_person(user)} {counts['applications']} applications, "
-            f"{counts['files']} files, "
-            f"{counts['emails']} emails, {counts['notes']} notes, {counts['steps']} steps, "
-            f"{counts['job_alerts']} job alerts, {counts['tokens']} tokens, {counts['sessions']} "
-            "sessions, "
-            f"{counts['failed_sign_ins']} failed sign-ins, {counts['log_entries']} entries of the "
-            "admin's log.",
+            f"{counts['files']} files, {counts['emails']} emails, {counts['notes']} notes, "
+            f"{counts['steps']} steps, {counts['job_alerts']} job alerts, {counts['tokens']} "
+            f"tokens, {counts['sessions']} sessions, {counts['failed_sign_ins']} failed sign-ins, "
+            f"{counts['log_entries']} entries of the admin's log.",
             lines=[*(self.left(user) if user and not address else ()), *self.kept(mentions)],
             possible_mentions=mentions,
             **totals,
@@ -104,8 +100,8 @@ class Command(BaseCommand):
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
             f"{verb} {counts['erased']} accounts, {counts['applications']} applications and "
-            f"{counts['job_alerts']} job alerts again, "
-            f"{counts['kept']} accounts kept: other rows refer to them.",
+            f"{counts['job_alerts']} job alerts again, {counts['kept']} accounts kept: other rows "
+            "refer to them.",
             ok=not counts["kept"],
             erased=counts["erased"],
             applications=counts["applications"],

@@ -15,11 +15,9 @@ from vacancies.management.import_command import ImportCommand
 class Command(ImportCommand):
     help = (
         "Import applications with their submissions, files, emails and notes from files of an "
-        "applicant "
-        "tracking system (JSON or NDJSON, also gzip), or from a file of export_applicant "
-        "--files. Their "
-        "vacancies must exist. Missing accounts are created. Importing the same file again "
-        "changes nothing."
+        "applicant tracking system (JSON or NDJSON, also gzip), or from a file of "
+        "export_applicant --files. Their vacancies must exist. Missing accounts are created. "
+        "Importing the same file again changes nothing."
     )
     has_services = False
     has_html = False

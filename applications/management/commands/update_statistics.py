@@ -9,8 +9,8 @@ from vacancies.statistics.recording import record_days
 class Command(BaseCommand):
     help = (
         "Count vacancies for the start page, and record the statistics of each day, today "
-        "included, for the "
-        "reports. Run it every hour. Days that were missed are recorded by the next run."
+        "included, for the reports. Run it every hour. Days that were missed are recorded by the "
+        "next run."
     )
 
     def handle(self, *args: object, **options: object) -> None:

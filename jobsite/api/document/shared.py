@@ -96,8 +96,7 @@ _META = {
     "suggestions": {
         "type": "array",
         "description": "Only if a search found nothing: up to three searches that find something "
-        "with the "
-        "same filters, with typing errors corrected.",
+        "with the same filters, with typing errors corrected.",
         "items": {"type": "string"},
         "maxItems": 3,
         "examples": [["verpleegkundige nacht"]],

@@ -37,9 +37,8 @@ SINGLES = ("/v1/vacancies/{id}", "/v1/vacancies/{id}/form", "/v1/vacancies/{id}/
 class Command(BaseCommand):
     help = (
         "Prove that lists, single vacancies, forms, filters and the career site agree on every "
-        "vacancy at a "
-        "given time. Compares the responses for an outsider and an insider with the visibility "
-        "rule."
+        "vacancy at a given time. Compares the responses for an outsider and an insider with the "
+        "visibility rule."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -65,8 +64,8 @@ class Command(BaseCommand):
         breaches = self._breaches(shown)
         summary = (
             f"{sampled}{len(self.vacancies)} vacancies at "
-            f"{timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, "
-            f"{len(shown)} of them published: {len(breaches) or 'no'} disagreements."
+            f"{timezone.localtime(self.at):%Y-%m-%d %H:%M:%S}, {len(shown)} of them published: "
+            f"{len(breaches) or 'no'} disagreements."
         )
         self.finish(
             summary, ok=not breaches, lines=breaches, breaches=breaches, published=len(shown)

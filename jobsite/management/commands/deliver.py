@@ -47,8 +47,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
 class Command(BaseCommand):
     help = (
         "Send the queued emails, and queue digests and notifications. Runs until it is stopped. "
-        "Of several "
-        "processes, one is active and the others wait to take over."
+        "Of several processes, one is active and the others wait to take over."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -41,8 +41,8 @@ class Command(BaseCommand):
         if missing := missing_parts(MigrationRecorder(connection).applied_migrations()):
             raise CommandError(
                 f"The database lacks {missing[0]} and {len(missing) - 1} other migrations of the "
-                "code before "
-                "1.0.0. Run `migrate` of that code first: see docs/operations/upgrade.md."
+                "code before 1.0.0. Run `migrate` of that code first: see "
+                "docs/operations/upgrade.md."
             )
         timeout, tries = options.pop("lock_timeout"), options.pop("tries")
         if connection.vendor != "postgresql":

@@ -19,8 +19,8 @@ class Command(BaseCommand):
     needs_migrations = False  # the archive brings its own tables
     help = (
         "Restore an archive of `backup` into a second database and temporary folders, audit it, "
-        "and delete "
-        "both. The site is not changed. On PostgreSQL, the second database has the suffix _drill."
+        "and delete both. The site is not changed. On PostgreSQL, the second database has the "
+        "suffix _drill."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -10,9 +10,8 @@ from jobsite.ops.commands import UsageError
 
 class Command(BaseCommand):
     help = (
-        "Remove the second factors, passkeys and OpenID Connect identities of a user, for "
-        "example after "
-        "the loss of a phone, and end the user's sessions. The password is not changed."
+        "Remove the second factors, passkeys and OpenID Connect identities of a user, for example "
+        "after the loss of a phone, and end the user's sessions. The password is not changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -18,8 +18,8 @@ class Command(BaseCommand):
     needs_migrations = False  # it replaces and migrates the database
     help = (
         "Restore the database and the files from an archive of `backup`. Verifies the whole "
-        "archive first. "
-        "All users have to sign in again. Applicants erased since the backup are erased again."
+        "archive first. All users have to sign in again. Applicants erased since the backup are "
+        "erased again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

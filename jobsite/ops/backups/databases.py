@@ -188,8 +188,8 @@ def _replace_postgresql(dump: Path, statements: Iterable[str]) -> None:
     _run_postgresql("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
     dump.unlink()
     before.write_text(
-        "SET lock_timeout = '10s'; SET client_min_messages = warning; "
-        "DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC;"
+        "SET lock_timeout = '10s'; SET client_min_messages = warning; DROP SCHEMA public CASCADE; "
+        "CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC;"
     )
     after.write_text("".join(f"{each};\n" for each in ("SET search_path = public", *statements)))
     connection.close()  # it may hold a lock
@@ -211,8 +211,7 @@ def _run_postgresql(program: str, *arguments: str) -> None:
     if path is None:
         raise BackupError(
             f"{program} is not installed: on Debian and Ubuntu, install postgresql-client, at "
-            "least of the "
-            "server's version."
+            "least of the server's version."
         )
     text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
     client = int(re.findall(r"\d+", text or "0")[0])

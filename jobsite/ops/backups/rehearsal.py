@@ -57,8 +57,7 @@ def _require(name: str) -> None:
         reason = str(error).strip().splitlines()[0]
         raise BackupError(
             f"A rehearsal needs an empty database {name}: {reason}. Create it with createdb "
-            "--owner ROLE "
-            f"--template template0 --encoding UTF8 --locale C.UTF-8 {name}"
+            f"--owner ROLE --template template0 --encoding UTF8 --locale C.UTF-8 {name}"
         ) from None
     if found != name:
         raise BackupError(f"Nothing was restored: connected to the database {found}, not {name}.")

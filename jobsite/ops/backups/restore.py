@@ -223,8 +223,7 @@ def _statements(manifest: JsonObject) -> list[str]:
         highest = "max" if connection.vendor == "sqlite" else "greatest"
         statements.append(
             f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + "
-            f"{REVISION_STEP}, "
-            f"shared = {highest}(shared, {shared}) + {REVISION_STEP}"
+            f"{REVISION_STEP}, shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
     return statements
 

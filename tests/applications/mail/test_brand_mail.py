@@ -125,7 +125,7 @@ def test_sender_that_may_not_send_any_more_is_a_warning(mail, settings):
     [warning] = senders_are_allowed()
     assert (warning.id, warning.msg) == (
         "jobsite.W034",
-        "The emails of Globex are sent from jobs@example.com: "
-        "work@globex.test is of no domain of SENDER_DOMAINS.",
+        "The emails of Globex are sent from jobs@example.com: work@globex.test is of no domain of "
+        "SENDER_DOMAINS.",
     )
     assert warning.hint == "Allowed: example.com, globe.test."

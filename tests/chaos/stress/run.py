@@ -110,8 +110,7 @@ def stress(
             collect()
             print(
                 f"{sum(shared.responses)} responses, {compared} compared, {sum(shared.writes)} "
-                "writes, "
-                f"{sum(kinds.values())} wrong",
+                f"writes, {sum(kinds.values())} wrong",
                 file=sys.stderr,
                 flush=True,
             )

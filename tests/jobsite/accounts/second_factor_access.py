@@ -214,8 +214,8 @@ def test_command_takes_factors_and_identities_away(
     assert has_factor(bob)
 
     assert capsys.readouterr().out == (
-        "2 factors and 1 identities removed, 3 sessions ended. "
-        "A second factor has to be set up before using the admin.\n"
+        "2 factors and 1 identities removed, 3 sessions ended. A second factor has to be set up "
+        "before using the admin.\n"
     )
     enter(client)
     assert client.get(ADMIN)["Location"] == "/account/factors"

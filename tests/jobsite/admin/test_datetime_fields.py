@@ -26,13 +26,11 @@ FIRST = datetime(2026, 10, 25, 0, 30, 15, 123456, tzinfo=UTC)
 SECOND = FIRST + timedelta(hours=1)
 AMBIGUOUS = (
     "25 Oct 2026 at 02:30 is ambiguous in the time zone Europe/Brussels: the clocks are put back "
-    "and show "
-    "this time twice. Choose which of the two you mean."
+    "and show this time twice. Choose which of the two you mean."
 )
 MISSING = (
     "29 Mar 2026 at 02:30 does not exist in the time zone Europe/Brussels: the clocks are put "
-    "forward and "
-    "skip this time. Choose another time, for instance 01:30 or 03:30."
+    "forward and skip this time. Choose another time, for instance 01:30 or 03:30."
 )
 LEGEND = "The clocks show 02:30 twice on this day:"
 

@@ -14,8 +14,7 @@ pytestmark = pytest.mark.django_db
 MANY = " ".join(f"w{n}" for n in range(1500))
 REFUSAL = (
     f"Search for at most {WORDS_MAX} words and {LENGTH_MAX} characters. This search has 1500 "
-    "words and "
-    f"{len(MANY)} characters."
+    f"words and {len(MANY)} characters."
 )
 ADDRESS = {"app_label": "vacancies", "model_name": "vacancy", "field_name": "brand"}
 

@@ -111,17 +111,14 @@ def test_invalid_list_or_repeated_parameter_is_rejected(client):
 
 NEAR_MISSES = {
     "page[size]": "page_size pageSize page-size per_page perPage limit LIMIT _limit $top size "
-    "page[limit] "
-    "Page[size] page[size][] page%5Bsize%5D",
+    "page[limit] Page[size] page[size][] page%5Bsize%5D",
     "page[number]": "page Page offset page[offset] page_number _page pageNumber skip $skip start "
-    "number next "
-    "page[]",
+    "number next page[]",
     SEARCH: "q query search Search keywords filter[q] filter[search][]",
     "sort": "sort_by sortBy order order_by ordering sort[] _sort dir",
     "fields": "field select $select Fields",
     REGIONS: "region regions filter.regions FILTER[REGIONS] filters[regions] filter_region "
-    "regionId regoins "
-    "city where[regions] zip",
+    "regionId regoins city where[regions] zip",
     "filter[types]": "type types filter[type] job_type vacancyTypes",
     "filter[contract_types]": "contract_type contractType contract",
     "filter[work_regimes]": "work_regime work-regimes",

@@ -84,8 +84,8 @@ def test_page_saves_senders_signatures_and_texts(client, brand, settings):
     log = LogEntry.objects.get()
     assert (log.object_id, log.get_change_message()) == (
         str(brand.pk),
-        "Changed Name of the sender, Address of the sender and Signature in Dutch. "
-        "Added consent text “English, version 3”.",
+        "Changed Name of the sender, Address of the sender and Signature in Dutch. Added consent "
+        "text “English, version 3”.",
     )
 
     client.post(url(brand), fields(shown))  # nothing is changed

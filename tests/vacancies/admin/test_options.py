@@ -63,8 +63,7 @@ def test_option_in_use_is_not_deleted_and_says_why(
     assertContains(
         response,
         "“Antwerp” cannot be deleted: a vacancy uses it. Switch it off, merge it with another "
-        "one, or "
-        "rename it.",
+        "one, or rename it.",
     )
     assert list(regions[0].filter.options.values_list("label", flat=True)) == [
         "Antwerp",

@@ -75,8 +75,8 @@ def test_publish_page_lists_blockers_and_content_warnings(anna: Client) -> None:
     } <= {str(text) for text in response.context["warnings"]}
     assert 'type="submit"><span' not in response.content.decode()
     assert messages_of(anna.post(f"{LIST}{vacancy.pk}/publish/")) == [
-        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. "
-        "A vacancy needs a description to be published."
+        "“NURSE WANTED” was not changed. A vacancy needs a brand to be published. A vacancy needs "
+        "a description to be published."
     ]
     assert Vacancy.objects.get().state == State.DRAFT
 

@@ -21,8 +21,14 @@ from tests.factories import make_brand, make_option, make_recruiter, make_vacanc
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, VIEWER, staff, texts
 from vacancies.admin.spreadsheets import pages
-from vacancies.admin.spreadsheets.columns import COLUMNS, VacancyTable, headings, joined, split
-from vacancies.admin.spreadsheets.values import CellError, Values, _amount
+from vacancies.admin.spreadsheets.columns import (
+    COLUMNS,
+    SHEET_COLUMNS,
+    VacancyTable,
+    headings,
+)
+from vacancies.admin.spreadsheets.values import Values
+from vacancies.exchange.cells import CellError, joined, read_amount, split
 from vacancies.models import Change, Place, Vacancy, Version
 
 pytestmark = pytest.mark.django_db
@@ -463,7 +469,7 @@ def test_amounts_are_read_in_each_notation():
         "0,99": "0.99",
         "-5": "-5",
     }
-    assert {text: _amount(text) for text in values} == values
+    assert {text: read_amount(text) for text in values} == values
     for text, message in (
         ("3.100", "“3.100” can be 3100 or 3.1. Write it without a separator: 3100."),
         ("3,100", "“3,100” can be 3100 or 3.1. Write it without a separator: 3100."),
@@ -473,7 +479,7 @@ def test_amounts_are_read_in_each_notation():
         ),
     ):
         with pytest.raises(CellError) as refused:
-            _amount(text)
+            read_amount(text)
         assert str(refused.value) == message
 
 
@@ -486,15 +492,14 @@ def test_wrong_places_are_errors():
     for column, text, message in WRONG:
         if column in names and not message.startswith("Choose"):  # of the form
             with pytest.raises(CellError) as refused:
-                values.value(names[column], text)
+                values.value(names[column], text, SHEET_COLUMNS[names[column]].read)
             assert str(refused.value) == message
 
 
 LONG = "“%s” has %d characters; at most %d are allowed."
 SHAPE = (
     "is not a place. Write a city and a country, such as Antwerp | BE, or street | postal code | "
-    "city | "
-    "region | country."
+    "city | region | country."
 )
 WRONG = (
     ("Reference", "x" * 101, "Ensure this value has at most 100 characters (it has 101)."),

@@ -199,8 +199,7 @@ def test_image_of_a_vacancy_can_be_cropped(anna: Client, vacancy: Vacancy) -> No
     small = "“a.png” has 299 × 600 pixels: its shorter side needs at least 300."
     narrow = (
         "“a.png” has 1201 × 400 pixels: its longer side may have at most three times as many as "
-        "its "
-        "shorter side."
+        "its shorter side."
     )
     form = opened(anna, page(vacancy))
     for size, refusal in (((299, 600), small), ((1201, 400), narrow)):

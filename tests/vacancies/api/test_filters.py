@@ -1,5 +1,6 @@
 """filter[...], filter[search] and the facets of /v1/filters."""
 
+import json
 import math
 import random
 from datetime import timedelta
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from jobsite.db.folding import fold
 from tests.factories import make_brand, make_filter, make_recruiter, make_vacancy
 from tests.vacancies.api import oracle
-from vacancies.models import Brand, FilterOption, Place, Vacancy
+from vacancies.models import Brand, Filter, FilterOption, Place, Vacancy
 from vacancies.querysets import pks_near
 
 pytestmark = pytest.mark.django_db
@@ -294,8 +295,7 @@ NOT_NEAR = (
 def test_invalid_circle_is_rejected(client, at):
     allowed = (
         "latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "
-        "decimal numbers "
-        "separated by commas, such as 51.22,4.4,25"
+        "decimal numbers separated by commas, such as 51.22,4.4,25"
     )
     for value in NOT_NEAR:
         answer = client.get("/v1/vacancies", {"filter[near]": value})
@@ -455,3 +455,24 @@ def test_search_text_and_words_are_folded_alike(text):
 
     assert all(word in fold(f"before {text} after") for word in words)
     assert fold(text.upper()).split() == fold(text.lower()).split() or "ı" in text.lower()
+
+
+def test_names_of_filters_are_new_at_once(site):
+    """A process keeps them until a row that has one changes."""
+    make_vacancy(options={"regions": ["Gent"], "types": ["Nurse"]}, language="nl")
+
+    def labels():
+        data = json.loads(site.body("/v1/filters"))["data"]
+        return {f["label"]: [option["label"] for option in f["options"]] for f in data}
+
+    first = labels()
+    assert (first["Regions"], first["Language"]) == (["Gent"], ["Dutch"])
+    option = FilterOption.objects.get(label="Gent")
+    FilterOption.objects.filter(pk=option.pk).update(label="Ghent")
+    assert labels()["Regions"] == ["Ghent"]
+    Filter.objects.filter(keyword="types").update(is_active=False)
+    Brand.objects.update(name="Another")
+    assert "Types" not in labels()
+    assert labels()["Brand"] == ["Another"]
+    FilterOption.objects.filter(pk=option.pk).update(employment_type="INTERN")
+    assert labels()["Employment type"] == ["Internship"]

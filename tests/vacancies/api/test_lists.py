@@ -138,12 +138,12 @@ def test_filtered_list_takes_no_more_queries(client, at, django_assert_num_queri
     }
 
     for count in make_many():
-        # index: changes (3), not live, the option, names of options and brands (2); ids, vacancies,
+        # index: texts of changes (2), not live, the option, names of options and brands (2); ids, vacancies,
         # options, recruiters, places, attachments, next change (2)
-        with django_assert_num_queries(15):
+        with django_assert_num_queries(14):
             assert len(ids(client, "/v1/vacancies", **query)) == count
-        # with fields: index (7), ids, vacancies, next change (2)
-        with django_assert_num_queries(11):
+        # with fields: index (6), ids, vacancies, next change (2)
+        with django_assert_num_queries(10):
             assert len(ids(client, "/v1/vacancies", fields="id,title", **query)) == count
 
 
@@ -169,14 +169,14 @@ def test_query_count_of_filters_does_not_depend_on_the_vacancies(
     client, at, filters, django_assert_num_queries
 ):
     for _ in make_many():
-        # next change (2), index: changes (3), not live; active filters, their options, brands (2),
+        # next change (2), not live; active filters, their options, brands (2),
         # employment types of options
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(8):
             client.get("/v1/filters")
         # and one for each filter by options
-        with django_assert_num_queries(13):
+        with django_assert_num_queries(10):
             client.get("/v1/filters", {"filter[regions]": "ghent", "filter[types]": "nurse"})
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(8):
             client.get("/v1/filters", {"filter[language]": "en", "filter[country]": "BE"})
 
 

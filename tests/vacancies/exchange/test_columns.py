@@ -12,8 +12,8 @@ from django.db import models
 from rest_framework.exceptions import ValidationError
 
 from jobsite.fields import WebURLField
-from vacancies.admin.spreadsheets.values import CellError, Values
-from vacancies.exchange.columns import cell, imported
+from vacancies.exchange.cells import CellError
+from vacancies.exchange.columns import cell, imported, read
 from vacancies.history import diff, versions
 from vacancies.models import Vacancy
 
@@ -75,7 +75,6 @@ def test_values_of_items_are_imported_by_type():
 
 
 def test_cells_are_read_again():
-    values = Values(None, [])  # type: ignore[arg-type]
     for name, value, shown, posted in (
         ("line", "a", "a", "a"),
         ("flag", True, "yes", True),
@@ -86,14 +85,14 @@ def test_cells_are_read_again():
         ("level", "senior", "Senior level", "senior"),
     ):
         assert cell(COLUMNS[name], value) == shown
-        assert values._plain(COLUMNS[name], str(shown)) == posted
+        assert read(COLUMNS[name], str(shown), []) == posted
     assert [cell(COLUMNS[name], None) for name in ("number", "decimal", "day", "time")] == [""] * 4
-    assert [values._plain(COLUMNS[name], "") for name in ("number", "decimal", "day", "level")] == [
+    assert [read(COLUMNS[name], "", []) for name in ("number", "decimal", "day", "level")] == [
         ""
     ] * 4
     for name in ("decimal", "day", "time", "level"):
         with pytest.raises(CellError):
-            values._plain(COLUMNS[name], "soon")
+            read(COLUMNS[name], "soon", [])
 
 
 def test_history_shows_dates_and_choices(monkeypatch):

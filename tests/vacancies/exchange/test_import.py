@@ -13,6 +13,7 @@ from django.db import DatabaseError
 from tests.factories import make_recruiter, make_vacancy
 from tests.vacancies import commands
 from vacancies.choices import Keyword
+from vacancies.exchange import importer
 from vacancies.fields import slug_of
 from vacancies.history.versions import record, record_drift
 from vacancies.models import (
@@ -97,8 +98,8 @@ def test_imported_item_is_served_unchanged(client, tmp_path):
 
     assert (code, lines) == (0, [])
     assert summary == (
-        "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
-        "4 brands and recruiters created or updated. 2 options received their employment type."
+        "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. 4 brands "
+        "and recruiters created or updated. 2 options received their employment type."
     )
     assert served(client, 101) == as_body(FULL)
     assert client.get("/v1/vacancies").json()["data"] == [FULL]
@@ -156,14 +157,15 @@ def test_invalid_rows_are_reported_and_others_are_imported(client, tmp_path):
 
 
 def test_database_error_refuses_one_row(tmp_path, monkeypatch):
-    save = Vacancy.save
+    insert = importer.insert
 
-    def refuse_one(self, *args, **kwargs):
-        save(self, *args, **kwargs)
-        if self.pk == 1002:
+    def refuse_one(new):
+        new = list(new)
+        insert(new)
+        if 1002 in [vacancy.pk for vacancy, _ in new]:
             raise DatabaseError("no room")
 
-    monkeypatch.setattr(Vacancy, "save", refuse_one)
+    monkeypatch.setattr(importer, "insert", refuse_one)
 
     code, summary, lines = run(write(tmp_path, items(3)))
 
@@ -180,8 +182,8 @@ INVALID = (
     ({"created_at": "9999-12-31 23:59:59"}, "created_at: Must be between the years 1900 and 2200."),
     (
         {"created_at": "2026-03-29 02:30:00"},
-        "created_at: Does not exist in the time zone Europe/Brussels. "
-        "Is TIME_ZONE the time zone of the source?",
+        "created_at: Does not exist in the time zone Europe/Brussels. Is TIME_ZONE the time zone "
+        "of the source?",
     ),
     ({"image": "ftp://x.example/a.jpg"}, "image: Enter a valid URL."),
     (
@@ -199,8 +201,8 @@ INVALID = (
     ({"is_permanent": 1}, "is_permanent: Must be true or false; received 1."),
     (
         {"created_at": "2150-01-01 00:00:00"},
-        "created_at: Is in the future; received 2150-01-01 00:00:00. "
-        "Is Europe/Brussels the time zone of the source?",
+        "created_at: Is in the future; received 2150-01-01 00:00:00. Is Europe/Brussels the time "
+        "zone of the source?",
     ),
     (
         {"published_at": "2026-02-01 00:00:00", "publish_until": "2026-01-31"},
@@ -329,8 +331,8 @@ def test_what_a_recruiter_set_is_kept(client, tmp_path):
 
     assert code == 0
     assert lines[0] == (
-        "note: items.json row 1 (id 1001): is public in the source and internal here; "
-        "a recruiter can make it public"
+        "note: items.json row 1 (id 1001): is public in the source and internal here; a recruiter "
+        "can make it public"
     )
     assert list(Vacancy.objects.order_by("pk").values_list("audience", "status", "location")) == [
         ("internal", "published", FULL["location"]),
@@ -363,8 +365,8 @@ def test_item_without_a_head_recruiter_is_imported_as_a_draft(client, tmp_path):
         "1 vacancies: 1 created, 0 updated, 0 unchanged, 0 refused, 1 left as drafts."
     )
     assert lines == [
-        "draft: items.json row 1 (id 1001): imported as a draft: "
-        "A vacancy needs a lead recruiter to be published."
+        "draft: items.json row 1 (id 1001): imported as a draft: A vacancy needs a lead recruiter "
+        "to be published."
     ]
     assert client.get("/v1/vacancies/1001").status_code == 404
 

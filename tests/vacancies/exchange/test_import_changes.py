@@ -22,12 +22,11 @@ from tests.vacancies.exchange.test_import import (  # noqa: F401
     write,
 )
 from vacancies.choices import Keyword
-from vacancies.exchange import importer
 from vacancies.exchange.columns import COLUMNS
-from vacancies.exchange.comparison import set_by_recruiters
 from vacancies.exchange.importer import VacancyImporter
 from vacancies.exchange.sources import SourceRow
-from vacancies.models import Brand, Vacancy
+from vacancies.history.versions import content_at, read_content
+from vacancies.models import Brand, Change, Vacancy, Version
 from vacancies.operations import publication
 
 pytestmark = pytest.mark.django_db
@@ -43,18 +42,23 @@ def records(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_save_of_a_recruiter_during_an_import_is_kept(tmp_path, monkeypatch):
-    run(write(tmp_path, [FULL]))
+def test_import_records_versions_of_what_it_changes(tmp_path):
+    for offer in (FULL["offer"], FULL["offer"], "<p>New</p>"):
+        run(write(tmp_path, [FULL | {"offer": offer}]))
+    new, changed = Version.objects.order_by("pk")
+    assert {new.change, changed.change} == {Change.EXTERNAL}
+    assert changed.content == {"offer": "<p>New</p>"}
+    assert content_at(changed) == read_content(Vacancy.objects.get())
 
-    def read_before_the_save(existing):
-        Vacancy.objects.filter(pk=101).update(title="Night nurse", updated_at=timezone.now())
-        return set_by_recruiters(existing)
+    run(write(tmp_path, [FULL]))  # versions of imports are not taken for decisions of recruiters
+    assert Vacancy.objects.get().offer == FULL["offer"]
 
-    monkeypatch.setattr(importer, "set_by_recruiters", read_before_the_save)
-    run(write(tmp_path, [{"id": 101, "offer": "<p>New</p>"}]))
 
-    vacancy = Vacancy.objects.get()
-    assert (vacancy.title, vacancy.offer) == ("Night nurse", "<p>New</p>")
+def test_equal_references_within_a_file_are_refused(tmp_path):
+    _, summary, [line] = run(write(tmp_path, items(3, reference="A")[:2] + items(3)[2:]))
+    assert summary.startswith("3 vacancies: 2 created, 0 updated, 0 unchanged, 1 refused")
+    assert line.startswith("failed: items.json row 2 (id 1002): reference: Must occur once per")
+    assert line.endswith('"A" is the reference of vacancy 1001.')
 
 
 # --- missing keys, and empty values ---
@@ -430,8 +434,7 @@ def test_first_file_decides_the_content(tmp_path, first):
         assert code == 0
         assert lines[0] == (
             f"note: {steps[1][0].name} row 1 (id 1001): differs from the file that was imported "
-            "first; "
-            "not changed: title, regions"
+            "first; not changed: title, regions"
         )
         assert run(*steps[0])[0] == 0
 
@@ -519,7 +522,7 @@ def test_interrupt_rolls_back_the_current_batch():
     def interrupt(row, item, vacancy):
         if item["id"] == 1130:
             raise KeyboardInterrupt
-        land(row, item, vacancy)
+        return land(row, item, vacancy)
 
     importer._import_item = interrupt
     with pytest.raises(KeyboardInterrupt):

@@ -86,8 +86,8 @@ INVALID = (
     ),
     (
         {"pay": {"min": 3100}},
-        "pay.currency: This field is required with min or max.; "
-        "pay.period: This field is required with min or max.",
+        "pay.currency: This field is required with min or max.; pay.period: This field is "
+        "required with min or max.",
     ),
     (
         {"pay": {"currency": "EUR", "note": "Gross"}},
@@ -99,9 +99,8 @@ INVALID = (
     ),
     (
         {"closing_date": 20260201},
-        "closing_date: Datetime has wrong format. Use one of these formats instead: "
-        "YYYY-MM-DD hh:mm:ss, YYYY-MM-DD hh:mm:ss.uuuuuu, "
-        "YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].",
+        "closing_date: Datetime has wrong format. Use one of these formats instead: YYYY-MM-DD "
+        "hh:mm:ss, YYYY-MM-DD hh:mm:ss.uuuuuu, YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].",
     ),
     (
         {"reference": "TAKEN"},
@@ -361,8 +360,8 @@ def test_options_get_the_employment_type_that_all_items_prove(tmp_path):
     FilterOption.objects.filter(label="Flexi").update(employment_type="")
     assert (
         run(path)[1]
-        == "7 vacancies: 0 created, 0 updated, 7 unchanged, 0 refused, 0 left as drafts. "
-        "1 options received their employment type."
+        == "7 vacancies: 0 created, 0 updated, 7 unchanged, 0 refused, 0 left as drafts. 1 "
+        "options received their employment type."
     )
 
 

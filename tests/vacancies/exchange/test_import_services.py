@@ -72,8 +72,8 @@ def test_import_from_a_service_keeps_order_and_audience(client, source):
 
     assert first[:2] == (
         0,
-        "130 vacancies: 130 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. "
-        "4 brands and recruiters created or updated. 2 options received their employment type.",
+        "130 vacancies: 130 created, 0 updated, 0 unchanged, 0 refused, 0 left as drafts. 4 "
+        "brands and recruiters created or updated. 2 options received their employment type.",
     )
     assert second[:2] == (0, "Nothing changed: 130 vacancies are the same as in the source.")
     assert snapshot() == before
@@ -107,8 +107,8 @@ def test_interrupted_import_can_be_continued(source, monkeypatch):
     )
     assert landed == 100  # a batch is whole or not there
     assert summary == (
-        "130 vacancies: 30 created, 0 updated, 100 unchanged, 0 refused, 0 left as drafts. "
-        "2 options received their employment type."
+        "130 vacancies: 30 created, 0 updated, 100 unchanged, 0 refused, 0 left as drafts. 2 "
+        "options received their employment type."
     )
     assert Vacancy.objects.count() == 130
     assert Vacancy.objects.external().newest_first().first().pk == 1001
@@ -129,8 +129,8 @@ def test_unauthorised_internal_list_is_reported(source, monkeypatch):
 
     assert (code, summary.startswith("110 vacancies: 110 created")) == (1, True)
     assert [line for line in lines if line.startswith("failed: ")] == [
-        "failed: /v1/vacancies/internal: returned 401; internal vacancies were skipped. "
-        "Pass --token to read them."
+        "failed: /v1/vacancies/internal: returned 401; internal vacancies were skipped. Pass "
+        "--token to read them."
     ]
     assert with_token[1].startswith("130 vacancies: 20 created, 10 updated, 100 unchanged")
 
@@ -307,8 +307,8 @@ def test_nonexistent_time_of_a_service_is_refused():
 def test_service_without_a_time_zone_is_reported_once():
     with stub_server(service(*items(3))) as (url, _):
         note = (
-            f"note: {url}: states no time zone; its times were read as Europe/Brussels. "
-            "Pass another one with --source-time-zone"
+            f"note: {url}: states no time zone; its times were read as Europe/Brussels. Pass "
+            "another one with --source-time-zone"
         )
         assert run(url)[::2] == (0, [note])
         assert run(url, "--source-time-zone", "Europe/Brussels")[::2] == (0, [])

@@ -212,8 +212,8 @@ def test_an_interrupted_run_can_be_repeated(vacancies, monkeypatch):
     code, _, lines = run("propose_facts", "--country", "BE", "--yes")
     assert (code, lines[-1]) == (
         130,
-        "Interrupted. Wrote places of 2 vacancies and employment types of 1 options. "
-        "Run the command again to continue.",
+        "Interrupted. Wrote places of 2 vacancies and employment types of 1 options. Run the "
+        "command again to continue.",
     )
     monkeypatch.undo()
     assert run("propose_facts", "--country", "BE", "--yes")[1] == (

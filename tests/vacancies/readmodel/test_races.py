@@ -56,22 +56,21 @@ CHILD_ROWS: dict[str, Callable[[Vacancy], tuple[str, list[Any]]]] = {
         [vacancy.pk, make_option("regions", "Ghent").pk],
     ),
     "attachment": lambda vacancy: (
-        "INSERT INTO vacancies_attachment (vacancy_id, name, file, url, position) "
-        "VALUES (%s, 'A', '', 'https://files.example.com/a.pdf', 0)",
+        "INSERT INTO vacancies_attachment (vacancy_id, name, file, url, position) VALUES (%s, "
+        "'A', '', 'https://files.example.com/a.pdf', 0)",
         [vacancy.pk],
     ),
     "place": lambda vacancy: (
-        "INSERT INTO vacancies_place "
-        "(vacancy_id, position, kind, street, postal_code, locality, region, country) "
-        "VALUES (%s, 0, 'site', '', '', 'Ghent', '', 'BE')",
+        "INSERT INTO vacancies_place (vacancy_id, position, kind, street, postal_code, locality, "
+        "region, country) VALUES (%s, 0, 'site', '', '', 'Ghent', '', 'BE')",
         [vacancy.pk],
     ),
 }
 # Changes of other rows that stored items show: of the option, and of the brand.
 OPTION_CHANGES = {
     "filter": "UPDATE vacancies_filter SET keyword = 'functiongroup' WHERE keyword = 'regions'",
-    "filter of the option": "UPDATE vacancies_filteroption SET filter_id = "
-    "(SELECT id FROM vacancies_filter WHERE keyword = 'work_regimes') WHERE label = 'Ghent'",
+    "filter of the option": "UPDATE vacancies_filteroption SET filter_id = (SELECT id FROM "
+    "vacancies_filter WHERE keyword = 'work_regimes') WHERE label = 'Ghent'",
     "employment type": (
         "UPDATE vacancies_filteroption SET employment_type = 'INTERN' WHERE label = 'Ghent'"
     ),

@@ -117,15 +117,13 @@ def test_a_city_is_found_by_its_names_in_other_languages(client):
 
 TRADES = {
     "nl": "kapper/kapster leraar/lerares verkoper/verkoopster kassier/kassierster "
-    "zakenman/zakenvrouw "
-    "kok/kokkin directeur/directrice boer/boerin secretaris/secretaresse onderwijzer/onderwijzeres",
+    "zakenman/zakenvrouw kok/kokkin directeur/directrice boer/boerin secretaris/secretaresse "
+    "onderwijzer/onderwijzeres",
     "fr": "serveur/serveuse boulanger/boulangere infirmier/infirmieres technicien/technicienne "
-    "macon/maconne "
-    "conseiller/conseillere acteur/actrice professeur/professeure chef/cheffe hote/hotesse "
-    "auteur/autrice ambassadeur/ambassadrice charge/chargees employe/employees",
+    "macon/maconne conseiller/conseillere acteur/actrice professeur/professeure chef/cheffe "
+    "hote/hotesse auteur/autrice ambassadeur/ambassadrice charge/chargees employe/employees",
     "de": "krankenpfleger/krankenschwester kaufmann/kauffrau koch/kochin arzt/arztin "
-    "fachmann/fachleute "
-    "verkaufer/verkauferinnen friseur/friseuse kundin/kunde",
+    "fachmann/fachleute verkaufer/verkauferinnen friseur/friseuse kundin/kunde",
 }
 OTHERS = {
     "nl": "verkoper/verkoop kok/koken minister/mini meester/meer venster/ven",

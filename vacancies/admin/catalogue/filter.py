@@ -35,11 +35,9 @@ MERGED = 100  # at a time
 def in_use(option: FilterOption, uses: int) -> str:
     return ngettext(
         "“%(option)s” cannot be deleted: a vacancy uses it. Switch it off, merge it with another "
-        "one, or "
-        "rename it.",
-        "“%(option)s” cannot be deleted: %(count)d vacancies use it. Switch it off, merge it "
-        "with another "
         "one, or rename it.",
+        "“%(option)s” cannot be deleted: %(count)d vacancies use it. Switch it off, merge it with "
+        "another one, or rename it.",
         uses,
     ) % {"option": option.label, "count": uses}
 

@@ -29,7 +29,7 @@ from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, re
 from vacancies.history.diff import field_values
 from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, Place, VacancyRecruiter, VacancyTemplate
-from vacancies.operations.save import store_uploads
+from vacancies.operations.rows import store_uploads
 from vacancies.querysets import own_brand
 
 LIST = "admin:vacancies_vacancytemplate_changelist"

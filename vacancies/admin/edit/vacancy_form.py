@@ -100,9 +100,8 @@ class VacancyForm(forms.ModelForm):
             "Public from this time. If empty, publishing sets the current time."
         )
         self.fields["last_day"].help_text = _(
-            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there "
-            "is no closing "
-            "date."
+            "Public until the end of this day, in the time zone %(zone)s. Leave empty if there is "
+            "no closing date."
         ) % {"zone": settings.TIME_ZONE}
         until = self.instance.publish_until
         if until and is_exact(until):

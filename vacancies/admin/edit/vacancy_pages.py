@@ -47,8 +47,7 @@ class VacancyPages(AdminPages):
         if vacancy.served_form_id is None:
             text = _(
                 "This vacancy has no application form. Add a form and choose it for the vacancy, "
-                "its "
-                "brand or the site."
+                "its brand or the site."
             )
             self.admin.message_user(request, text, messages.INFO)
             return redirect("admin:forms_structure_form_changelist")

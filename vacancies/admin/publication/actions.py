@@ -242,8 +242,8 @@ ACTIONS = (
         gettext_lazy("Delete…"),
         gettext_lazy(
             "A published vacancy disappears from all sites immediately. A deleted vacancy can be "
-            "restored, "
-            "with its attachments and its history: open “Deleted vacancies” below the list."
+            "restored, with its attachments and its history: open “Deleted vacancies” below the "
+            "list."
         ),
         ngettext_lazy(
             "%(count)d vacancy was deleted.", "%(count)d vacancies were deleted.", "count"

@@ -4,67 +4,117 @@ A row has what the form of a vacancy edits, except uploads, other recruiters, at
 application form. Texts are HTML, so that an exported row can be imported again without a loss.
 """
 
-import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Count
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
-from jobsite.types import JsonObject
+from vacancies.admin.spreadsheets.values import (
+    Read,
+    Values,
+    recruiter_text,
+    recruiters_with_a_namesake,
+)
 from vacancies.choices import Keyword
 from vacancies.dates import last_day
+from vacancies.exchange.cells import joined, place_text, read_day
 from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
-from vacancies.exchange.columns import cell
-from vacancies.fields import plain_fields
+from vacancies.exchange.columns import cell, read
 from vacancies.history.diff import field_labels
-from vacancies.models import Filter, Place, Recruiter, Vacancy
+from vacancies.models import Filter, Vacancy
 
 BATCH = 500  # rows that are read at a time
-# The names of the columns: fields of the form, after the id and before the time of the last change.
-_FIRST = (
-    "id",
-    "title",
-    "status",
-    "brand",
-    "location",
-    *Keyword.values,
-    "head_recruiter",
-    "publish_from",
-    "last_day",
-    "audience",
-    "is_hot",
-    "is_permanent",
-    "title_internal",
-    "apply_url",
-    "image_url",
-    "video",
-    "reference",
-    "language",
-    "work_place",
-    "places",
-    "remote_countries",
-    "pay_min",
-    "pay_max",
-    "pay_currency",
-    "pay_period",
-    "pay_note",
-    "is_pay_public",
-)
-COLUMNS = (
-    *_FIRST,
-    *(column.name for column in SHARED_COLUMNS if column.name not in _FIRST),
-    "updated_at",
-)
-_PAY = tuple(column for column in plain_fields(Vacancy) if "pay_" in column.name)
-QUOTE = '"'
-SPECIAL = {QUOTE, ";"}  # characters of labels that need quotes
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """How a column is written and read: `write` returns the cell of a vacancy, with the names that
+    several recruiters have. `read` returns what a browser would post for a text.
+    """
+
+    write: Callable[[Vacancy, set[str]], Cell]
+    read: Read = lambda _values, _name, text: text
+
+
+def _by_type(name: str) -> SheetColumn:
+    """Return a column that is written and read as its type."""
+    field: Any = Vacancy._meta.get_field(name)
+    return SheetColumn(
+        lambda vacancy, _names: cell(field, getattr(vacancy, name)),
+        lambda values, _name, text: read(field, text, values.notes),
+    )
+
+
+def _of(keyword: Keyword) -> SheetColumn:
+    return SheetColumn(lambda vacancy, _names: joined(vacancy.labels(keyword)), Values.options)
+
+
+def _last_day(vacancy: Vacancy, _names: set[str]) -> Cell:
+    return last_day(vacancy.publish_until) if vacancy.publish_until else ""
+
+
+# The columns, in order: fields of the form, after the id and before the time of the last change.
+_FIRST: dict[str, SheetColumn] = {
+    "id": SheetColumn(lambda vacancy, _names: vacancy.pk),
+    "title": _by_type("title"),
+    "status": SheetColumn(lambda vacancy, _names: str(vacancy.state.label), Values.status),
+    "brand": SheetColumn(
+        lambda vacancy, _names: vacancy.brand.name if vacancy.brand else "", Values.brand
+    ),
+    "location": _by_type("location"),
+    **{keyword.value: _of(keyword) for keyword in Keyword},
+    "head_recruiter": SheetColumn(
+        lambda vacancy, names: recruiter_text(vacancy.head_recruiter, names),
+        Values.head_recruiter,
+    ),
+    "publish_from": _by_type("publish_from"),
+    "last_day": SheetColumn(_last_day, lambda _values, _name, text: read_day(text)),
+    **{
+        name: _by_type(name)
+        for name in (
+            "audience",
+            "is_hot",
+            "is_permanent",
+            "title_internal",
+            "apply_url",
+            "image_url",
+            "video",
+            "reference",
+            "language",
+            "work_place",
+        )
+    },
+    "places": SheetColumn(
+        lambda vacancy, _names: joined(map(place_text, vacancy.sites)), Values.places
+    ),
+    "remote_countries": SheetColumn(
+        lambda vacancy, _names: joined(vacancy.remote_countries), Values.remote_countries
+    ),
+    **{
+        name: _by_type(name)
+        for name in (
+            "pay_min",
+            "pay_max",
+            "pay_currency",
+            "pay_period",
+            "pay_note",
+            "is_pay_public",
+        )
+    },
+}
+SHEET_COLUMNS: dict[str, SheetColumn] = {
+    **_FIRST,
+    **{each.name: _by_type(each.name) for each in SHARED_COLUMNS if each.name not in _FIRST},
+    "updated_at": SheetColumn(lambda vacancy, _names: local(vacancy.updated_at)),
+}
+COLUMNS = tuple(SHEET_COLUMNS)
 
 
 def headings() -> dict[str, str]:
@@ -83,18 +133,6 @@ def headings() -> dict[str, str]:
     return {
         name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()
     }
-
-
-def by_spelling(labels: Mapping[object, object]) -> JsonObject:
-    """Return the keys of `labels` by every accepted spelling: the key, and its label in each
-    language, in lower case. Colleagues use the admin in different languages.
-    """
-    found: JsonObject = {}
-    for language in (translation.get_language(), *dict(settings.LANGUAGES)):
-        with translation.override(language):
-            for key, label in labels.items():
-                found.setdefault(str(label).casefold(), key)
-    return found | {str(key).casefold(): key for key in labels if str(key).casefold() not in found}
 
 
 # --- export ---
@@ -124,63 +162,9 @@ class VacancyTable:
                 yield [[row[name] for name in columns] for row in rows]
 
 
-def recruiters_with_a_namesake() -> set[str]:
-    names = Recruiter.objects.order_by().values("name").annotate(times=Count("*"))
-    return set(names.filter(times__gt=1).values_list("name", flat=True))
-
-
-def recruiter_text(recruiter: Recruiter | None, namesakes: set[str]) -> str:
-    """Return the name of `recruiter`, with the id if another one has the same name."""
-    if recruiter is None:
-        return ""
-    return f"{recruiter.name} (#{recruiter.pk})" if recruiter.name in namesakes else recruiter.name
-
-
 def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
     """Return the cells of `vacancy`, by column. Requires `with_related()`."""
-    until = vacancy.publish_until
-    return {
-        column.name: cell(column, getattr(vacancy, column.name))
-        for column in (*SHARED_COLUMNS, *_PAY)
-    } | {
-        "id": vacancy.pk,
-        "title": vacancy.title,
-        "title_internal": vacancy.title_internal,
-        "image_url": vacancy.image_url,
-        "status": str(vacancy.state.label),
-        "brand": vacancy.brand.name if vacancy.brand else "",
-        **{keyword.value: joined(vacancy.labels(keyword)) for keyword in Keyword},
-        "places": joined(place_text(place) for place in vacancy.sites),
-        "remote_countries": joined(vacancy.remote_countries),
-        "head_recruiter": recruiter_text(vacancy.head_recruiter, namesakes),
-        "publish_from": local(vacancy.publish_from),
-        "last_day": last_day(until) if until else "",
-        "audience": vacancy.get_audience_display(),
-        "updated_at": local(vacancy.updated_at),
-    }
-
-
-def place_text(place: Place) -> str:
-    """Return "Antwerp | BE", or all parts if there are more of them."""
-    parts = [place.street, place.postal_code, place.locality, place.region, place.country]
-    return " | ".join(
-        parts if parts[0] or parts[1] or parts[3] else [place.locality, place.country]
-    )
-
-
-def joined(labels: Iterable[str]) -> str:
-    """Return the labels in one cell: "Antwerp; Ghent".
-    A label with ";" or quotes is quoted as in CSV.
-    """
-    return "; ".join(
-        f'"{each.replace(QUOTE, 2 * QUOTE)}"' if SPECIAL & set(each) else each for each in labels
-    )
-
-
-def split(text: str) -> list[str]:
-    """Return the labels of a cell. The inverse of `joined`. A line break separates labels too."""
-    rows = csv.reader(text.splitlines(), delimiter=";", skipinitialspace=True)
-    return [label for row in rows for each in row if (label := each.strip())]
+    return {name: column.write(vacancy, namesakes) for name, column in SHEET_COLUMNS.items()}
 
 
 # --- import ---

@@ -77,6 +77,16 @@ class CheckedFile:
     notes: list[str] = field(default_factory=list)
 
 
+class SortedResults:
+    """The results of all rows of a file, in its order, by what they say."""
+
+    def __init__(self, checked: CheckedFile) -> None:
+        every = sorted([*checked.results, *checked.done], key=lambda result: result.number)
+        self.wrong = [each for each in every if each.errors]
+        self.changed = [each for each in every if each.differences]
+        self.unchanged = [each for each in every if not (each.errors or each.differences)]
+
+
 class SpreadsheetPages(AdminPages):
     """Export of the list, and import of the same format with a preview."""
 
@@ -233,37 +243,21 @@ class SpreadsheetPages(AdminPages):
     def _results_page(
         self, request: UserRequest, checked: CheckedFile, *, is_refused: bool = False
     ) -> HttpResponse:
-        rows, results = checked.rows, checked.results
-        every = sorted([*results, *checked.done], key=lambda result: result.number)
-        wrong = [result for result in every if result.errors]
-        unchanged = [result for result in every if not (result.errors or result.differences)]
-        shown = {
-            str(row.number): result.digest(row.texts)
-            for row, result in zip(rows, results, strict=True)
-        }
-        plan = ""
-        if rows and not wrong:
-            listed = [[row.number, row.pk, row.texts] for row in rows]
-            content = {"id": f"import {token_hex(8)}", "rows": listed, "shown": shown}
-            plan = signing.dumps(content, salt=_salt(request), compress=True)
-            if len(plan) > PLAN_MAX:
-                raise SpreadsheetError(
-                    _("The file has too much text. Split it into several files.")
-                )
+        sorted_rows = SortedResults(checked)
         return self._import_page(
             request,
-            status=409 if is_refused else 400 if wrong else 200,
+            status=409 if is_refused else 400 if sorted_rows.wrong else 200,
             is_refused=is_refused,
             ignored=checked.ignored,
             notes=checked.notes,
-            wrong=wrong,
-            new=[result for result in every if result.differences and result.is_new],
-            changed=[result for result in every if result.differences and not result.is_new],
-            unchanged=unchanged[:UNCHANGED_SHOWN],
-            unchanged_count=len(unchanged),
-            unchanged_more=len(unchanged) - UNCHANGED_SHOWN,
-            plan=plan if any(result.differences for result in results) else "",
-            import_count=sum(bool(result.differences) for result in results),
+            wrong=sorted_rows.wrong,
+            new=[result for result in sorted_rows.changed if result.is_new],
+            changed=[result for result in sorted_rows.changed if not result.is_new],
+            unchanged=sorted_rows.unchanged[:UNCHANGED_SHOWN],
+            unchanged_count=len(sorted_rows.unchanged),
+            unchanged_more=len(sorted_rows.unchanged) - UNCHANGED_SHOWN,
+            plan="" if sorted_rows.wrong else _plan(request, checked),
+            import_count=sum(bool(result.differences) for result in checked.results),
             has_results=True,
         )
 
@@ -281,6 +275,24 @@ class SpreadsheetPages(AdminPages):
         return TemplateResponse(
             request, "admin/vacancies/vacancy/spreadsheets/import.html", context, status=status
         )
+
+
+def _plan(request: UserRequest, checked: CheckedFile) -> str:
+    """Return the signed rows of a file without errors, for the page that imports them. It is empty
+    if nothing would change.
+    """
+    if not any(result.differences for result in checked.results):
+        return ""
+    pairs = list(zip(checked.rows, checked.results, strict=True))
+    content = {
+        "id": f"import {token_hex(8)}",
+        "rows": [[row.number, row.pk, row.texts] for row, _result in pairs],
+        "shown": {str(row.number): result.digest(row.texts) for row, result in pairs},
+    }
+    plan = signing.dumps(content, salt=_salt(request), compress=True)
+    if len(plan) > PLAN_MAX:
+        raise SpreadsheetError(_("The file has too much text. Split it into several files."))
+    return plan
 
 
 def _salt(request: UserRequest) -> str:

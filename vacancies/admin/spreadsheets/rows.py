@@ -26,15 +26,16 @@ from jobsite.types import JsonObject, UserRequest
 from vacancies.admin.edit.forms import form_content
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
+    SHEET_COLUMNS,
     Sheet,
     cells,
     changed,
     headings,
-    recruiters_with_a_namesake,
 )
-from vacancies.admin.spreadsheets.values import CellError, Values
+from vacancies.admin.spreadsheets.values import Values, recruiters_with_a_namesake
 from vacancies.choices import State
 from vacancies.dates import closing_date_of
+from vacancies.exchange.cells import CellError
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import Content
 from vacancies.models import Vacancy, Version
@@ -258,7 +259,7 @@ class Import:
         values, posted = Values(form, result.notes), {}
         for name, text in row.texts.items():
             try:
-                posted[name] = values.value(name, text)
+                posted[name] = values.value(name, text, SHEET_COLUMNS[name].read)
             except CellError as error:
                 self._add_error(row, name, str(error), result)
         return posted

@@ -1,7 +1,7 @@
 """Filters with the numbers of their vacancies, in version v1 (interface 2.10)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import Prefetch
 from django.utils import translation
@@ -23,51 +23,66 @@ from vacancies.choices import Fact
 from vacancies.filtersets import (
     OPTION_NAMES,
     FacetFilterSet,
-    fact_bitmaps,
+    fact_terms,
     filter_name,
 )
 from vacancies.models import Brand, Filter, FilterOption, Vacancy
 from vacancies.querysets import VacancyList
 from vacancies.search.index import Index
+from vacancies.search.query import union
 
 
-def count_options(index: Index, scopes: Mapping[str, BitMap64]) -> list[Any]:
-    """Return the active filters, each with the options that vacancies of its scope have."""
-    filters: list[Any] = list(
-        Filter.objects.active().prefetch_related(
-            Prefetch("options", FilterOption.objects.order_by("position", "label", "pk"))
+class NamedFilter(NamedTuple):
+    """A filter, and its options with the terms of the vacancies that have them."""
+
+    id: int
+    label: str
+    keyword: str
+    options: list[tuple[str, str, list[str]]]  # value, label, terms
+
+    def counted(self, bitmaps: Mapping[str, BitMap64], scope: BitMap64) -> JsonObject:
+        """Return the filter with the options that vacancies of its scope have."""
+        options = []
+        for value, label, terms in self.options:
+            found = [bitmap for term in terms if (bitmap := bitmaps[term])]
+            hits = found[0] if len(found) == 1 else union(found)
+            if hits and (count := hits.intersection_cardinality(scope)):
+                options.append({"value": value, "label": label, "count": count})
+        named = {"id": self.id, "label": self.label, "keyword": self.keyword}
+        return {**named, "options": options}
+
+
+def read_filters() -> list[NamedFilter]:
+    """Return the active filters, and those by facts, with all their options."""
+    options = Prefetch("options", FilterOption.objects.order_by("position", "label", "pk"))
+    filters = [
+        NamedFilter(
+            each.pk,
+            each.label,
+            each.keyword,
+            [(option.value, option.label, [f"o{option.pk}"]) for option in each.options.all()],
         )
-    )
-    index.load(f"o{option.pk}" for each in filters for option in each.options.all())  # one query
-    for each in filters:
-        options: list[Any] = list(each.options.all())
-        for option in options:
-            bitmap = index.union([f"o{option.pk}"])
-            option.count = bitmap.intersection_cardinality(scopes[filter_name(each.keyword)])
-        each.counted_options = [option for option in options if option.count]
-    return [each for each in filters if each.counted_options]
-
-
-def count_facts(index: Index, scopes: Mapping[str, BitMap64]) -> list[JsonObject]:
-    """Return the filters by facts, with the options that vacancies of their scope have."""
+        for each in Filter.objects.active().prefetch_related(options)
+    ]
     brands = Brand.objects.exclude(slug="").values_list("slug", "name")
     brands_by_name = dict(sorted(brands, key=lambda pair: fold(pair[1])))
     with translation.override(site_language()):
-        filters = []
         for fact in Fact:
             names = brands_by_name if fact is Fact.BRAND else fact.names()
-            scope, found = scopes[filter_name(fact)], fact_bitmaps(fact, index, names)
-            counts = {
-                value: bitmap.intersection_cardinality(scope) for value, bitmap in found.items()
-            }
-            options = [
-                {"value": value, "label": label, "count": counts[value]}
-                for value, label in names.items()
-                if counts[value]
-            ]
-            named = {"id": fact.filter_id, "label": str(fact.label), "keyword": fact.value}
-            filters.append({**named, "counted_options": options})
-    return [each for each in filters if each["counted_options"]]
+            terms = fact_terms(fact, names)
+            of_fact = [(value, label, terms[value]) for value, label in names.items()]
+            filters.append(NamedFilter(fact.filter_id, str(fact.label), fact.value, of_fact))
+    return filters
+
+
+def count(
+    filters: list[NamedFilter], index: Index, scopes: Mapping[str, BitMap64]
+) -> list[JsonObject]:
+    """Return the filters in use, each with the options that vacancies of its scope have."""
+    terms = [term for each in filters for *_, terms in each.options for term in terms]
+    bitmaps = dict(zip(terms, index.load(terms), strict=True))
+    counted = (each.counted(bitmaps, scopes[filter_name(each.keyword)]) for each in filters)
+    return [each for each in counted if each["options"]]
 
 
 @extend_schema_view(**FILTERS)
@@ -81,17 +96,18 @@ class FilterViewSet(ReadOnlyViewSet):
     list_names = OPTION_NAMES
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:
+        cache = process_cache.process
         with snapshot() as state:
-            self.until = Vacancy.objects.next_change(after=self.now)
-            self.revision = state.number if state else None
+            if state:
+                self.until, self.revision = cache.period_at(self.now, state).until, state.number
+                key = "filters", site_language()
+                filters = cache.shared(state.shared).get(key, read_filters)
+            else:
+                self.until, filters = Vacancy.objects.next_change(after=self.now), read_filters()
             facets = FacetFilterSet(
                 self.query, queryset=Vacancy.objects.none(), request=self.request
             )
             facets.check()
-            index = process_cache.process.search.at(state)
+            index = cache.search.at(state)
             scopes = facets.scopes(index, VacancyList.EXTERNAL, at=self.now)
-            self.filters = [*count_options(index, scopes), *count_facts(index, scopes)]
-            return super().list(request)
-
-    def get_queryset(self) -> Any:
-        return self.filters
+            return Response({"data": count(filters, index, scopes)})

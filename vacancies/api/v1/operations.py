@@ -52,8 +52,7 @@ LISTS = {
         id="listInternalVacancies",
         summary="List internal vacancies",
         description="Vacancies published for internal use, including those for both audiences, "
-        "newest first "
-        "unless sorted otherwise. " + operation_parts.INTERNAL,
+        "newest first unless sorted otherwise. " + operation_parts.INTERNAL,
         tag="Vacancies",
         takes=_LIST_TAKES,
         response=SuccessResponse(
@@ -89,9 +88,8 @@ ITEMS = {
     "retrieve": Operation(
         id="getVacancy",
         summary="Get one vacancy",
-        description="One published vacancy, public or internal, with all its keys. Where "
-        "internal vacancies "
-        "are limited, they return 404 without permission.",
+        description="One published vacancy, public or internal, with all its keys. Where internal "
+        "vacancies are limited, they return 404 without permission.",
         tag="Vacancies",
         takes=(operation_parts.ID, operation_parts.PREVIEW),
         response=SuccessResponse(
@@ -109,10 +107,8 @@ ITEMS = {
         id="getVacancyForm",
         summary="Get the application form of a vacancy",
         description="Sections, fields, options and conditional fields, for clients that may see "
-        "the vacancy. "
-        "The required consent, that of the brand or the site, is the last field of the last "
-        "section. The "
-        "header `Apply` is present if the vacancy accepts applications.",
+        "the vacancy. The required consent, that of the brand or the site, is the last field of "
+        "the last section. The header `Apply` is present if the vacancy accepts applications.",
         tag="Forms",
         takes=(operation_parts.ID, operation_parts.PREVIEW),
         response=SuccessResponse(
@@ -153,9 +149,8 @@ FILTERS = {
         id="listFilters",
         summary="List filters",
         description="Filters and options in use, with the number of public vacancies of each "
-        "option. "
-        "With `filter[...]`, the numbers of a filter's options are those under all the other "
-        "filters.",
+        "option. With `filter[...]`, the numbers of a filter's options are those under all the "
+        "other filters.",
         tag="Filters",
         takes=operation_parts.FACETS,
         response=SuccessResponse(

@@ -119,7 +119,7 @@ class OptionSerializer(ItemSerializer):
 class FilterSerializer(ItemSerializer):
     """Interface 2.10, docs/decisions.md #20."""
 
-    options = OptionSerializer(many=True, read_only=True, source="counted_options")
+    options = OptionSerializer(many=True, read_only=True)
 
     class Meta:
         model = Filter

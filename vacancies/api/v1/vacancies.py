@@ -190,9 +190,8 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
             if state is None:
                 return make()
-            return process_cache.process.shared(state.shared).form(
-                self.vacancy.served_form_id, brand, make
-            )
+            key = "form", self.vacancy.served_form_id, brand
+            return process_cache.process.shared(state.shared).get(key, make)
 
     @action(detail=True)
     def form(self, request: Request, pk: str) -> Response:

@@ -16,8 +16,7 @@ from vacancies.facts.cities import FOLDER
 class Command(BaseCommand):
     help = (
         "Make the files of cities that the admin, imports and propose_facts use, from two "
-        "downloads of "
-        "GeoNames (download.geonames.org/export/dump/, CC BY 4.0)."
+        "downloads of GeoNames (download.geonames.org/export/dump/, CC BY 4.0)."
     )
     needs_migrations = False
 

@@ -15,9 +15,8 @@ from vacancies.models import Vacancy
 class Command(BaseCommand):
     help = (
         "Export the application forms of vacancies as the API serves them, with the roles of "
-        "their fields, "
-        "in the format of import_forms. "
-        "Without ids, export those of all vacancies that have a form."
+        "their fields, in the format of import_forms. Without ids, export those of all vacancies "
+        "that have a form."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -15,10 +15,8 @@ from vacancies.management.import_command import ImportCommand
 class Command(ImportCommand):
     help = (
         "Import application forms from files (JSON or NDJSON, also gzip) or from a running "
-        "service with this "
-        "API. Their vacancies must exist. Equal forms become one form. Importing the same forms "
-        "again "
-        "changes nothing."
+        "service with this API. Their vacancies must exist. Equal forms become one form. "
+        "Importing the same forms again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,15 +49,13 @@ class Command(ImportCommand):
         report = self.importer.report
         self.written = lambda: (
             f"{report.created} forms were created, {report.assigned} vacancies got another form "
-            "and "
-            f"{report.updated} a changed one; run the command again to continue."
+            f"and {report.updated} a changed one; run the command again to continue."
         )
         self.import_all(options["source"], report, options)
         summary = (
             f"{report.total} vacancies: {report.assigned} got another form, {report.updated} a "
-            "changed one, "
-            f"{report.unchanged} unchanged, {report.refused} refused. {report.created} forms "
-            "created."
+            f"changed one, {report.unchanged} unchanged, {report.refused} refused. "
+            f"{report.created} forms created."
         )
         self.finish_import(summary, report, options)
 

@@ -18,8 +18,8 @@ from vacancies.models import Recruiter
 class Command(ImportCommand):
     help = (
         "Import vacancies from files (JSON or NDJSON, also gzip) or from a running service with "
-        "this API. "
-        "Ids and timestamps are kept. Importing the same vacancies again changes nothing."
+        "this API. Ids and timestamps are kept. Importing the same vacancies again changes "
+        "nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -44,8 +44,8 @@ class Command(ImportCommand):
         )
         report = self.importer.report
         self.written = lambda: (
-            f"{report.created} vacancies were created and {report.updated} updated; "
-            "run the command again to continue."
+            f"{report.created} vacancies were created and {report.updated} updated; run the "
+            "command again to continue."
         )
         self.import_all(options["source"], report, options)
         self.finish_import(_summary(report), report, options)
@@ -61,8 +61,8 @@ class Command(ImportCommand):
                 is_zone_known = False
                 text = (
                     "states no time zone; its times were read as "
-                    f"{timezone.get_current_timezone_name()}. "
-                    "Pass another one with --source-time-zone"
+                    f"{timezone.get_current_timezone_name()}. Pass another one with "
+                    "--source-time-zone"
                 )
                 self.importer.report.add("note", source.base_url, Remark("", "time_zone", text))
             yield row

@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,8 +18,7 @@ MAX_FINDINGS = 20  # findings of each rule, without --limit
 class Command(BaseCommand):
     help = (
         "Check brands and vacancies that are or will be public. Lists the first errors (exit 1) "
-        "and warnings "
-        "of each rule, and their number."
+        "and warnings of each rule, and their number."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,15 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        rules, limit = options["rule"] or quality.RULES, options["limit"]
-        if unknown := [rule for rule in rules if rule not in quality.RULES]:
-            raise UsageError(
-                f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}."
-            )
-        if limit is not None and limit < 0:
-            raise UsageError(f"--limit must be 0 or more; received {limit}.")
-        if limit is None and not self.json:
-            limit = MAX_FINDINGS
+        rules, limit = self.rules(options["rule"]), self.limit(options["limit"])
         fixed = self.fix(is_dry=options["dry_run"]) if options["fix"] else 0
         counts: Counter[tuple[str, bool]] = Counter()
         shown: list[quality.QualityFinding] = []
@@ -79,6 +70,20 @@ class Command(BaseCommand):
             totals=totals,
             findings=[asdict(finding) for finding in shown],
         )
+
+    @staticmethod
+    def rules(given: list[str] | None) -> Sequence[str]:
+        if unknown := [rule for rule in given or () if rule not in quality.RULES]:
+            raise UsageError(
+                f"Unknown rule {unknown[0]!r}; the rules are {', '.join(quality.RULES)}."
+            )
+        return given or quality.RULES
+
+    def limit(self, given: int | None) -> int | None:
+        """Return how many findings of each rule are listed; None: all."""
+        if given is not None and given < 0:
+            raise UsageError(f"--limit must be 0 or more; received {given}.")
+        return MAX_FINDINGS if given is None and not self.json else given
 
     @staticmethod
     def totals(counts: Counter[tuple[str, bool]]) -> list[dict[str, Any]]:

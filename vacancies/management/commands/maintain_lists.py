@@ -15,10 +15,9 @@ TRIES = 100  # when other transactions change the lists
 class Command(BaseCommand):
     help = (
         "Merge what changed into the index of the search. On PostgreSQL, also mark expired "
-        "vacancies in the "
-        "read model of the public lists, divide large buckets of its counts, and delete unused "
-        "items. Run it "
-        "every hour. Without it, the lists stay correct and become slower."
+        "vacancies in the read model of the public lists, divide large buckets of its counts, and "
+        "delete unused items. Run it every hour. Without it, the lists stay correct and become "
+        "slower."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

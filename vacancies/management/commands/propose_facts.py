@@ -1,6 +1,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -30,10 +31,8 @@ SHOWN = 10  # ids of vacancies in a line
 class Command(BaseCommand):
     help = (
         "Propose the places of vacancies by their locations, their languages by their texts, and "
-        "the "
-        "employment types of options by their labels. Shows them, and writes them after "
-        "confirmation. What "
-        "is filled in stays."
+        "the employment types of options by their labels. Shows them, and writes them after "
+        "confirmation. What is filled in stays."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,33 +50,24 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: object, **options: Any) -> None:
-        countries = [country.upper() for country in options["country"]]
-        if unknown := [country for country in countries if country not in cities.countries()]:
-            known = ", ".join(cities.countries())
-            raise UsageError(
-                f"--country {unknown[0]}: there is no file of its cities, only of {known}."
-            )
+        countries = _countries(options["country"])
         asks = not options["yes"] and not options["dry_run"]
         if asks and (self.json or not sys.stdin.isatty()):
             raise UsageError("There is no terminal for the confirmation: pass --dry-run or --yes.")
-        at, types = timezone.now(), propose_employment_types()
-        places, languages = propose_places(countries, at=at), propose_languages(at=at)
-        rows = [(pk, each) for each in [*places, *languages] if each.value for pk in each.pks]
+        proposals = Proposals(countries, at=timezone.now())
         if not self.json:
-            for line in _lines(places, languages, types):
+            for line in proposals.lines():
                 self.stderr.write(line)
-        what = in_words(Counter([*(each.column for _, each in rows), *["options"] * len(types)]))
         done = Written()
         if options["dry_run"]:
-            summary = f"Would write {what}."
-        elif asks and (rows or types) and not _is_confirmed(f"Write {what}?"):
+            summary = f"Would write {proposals}."
+        elif asks and proposals and not _is_confirmed(f"Write {proposals}?"):
             summary = "Nothing was written."
         else:
-            self.write(rows, types, done)
+            self.write(proposals.rows, proposals.types, done)
             summary = f"Wrote {done}."
         lines = [f"vacancy {pk}: {reason}" for pk, reason in done.failed]
-        data = _data(places, languages, types, done)
-        self.finish(summary, ok=not done.failed, lines=lines, **data)
+        self.finish(summary, ok=not done.failed, lines=lines, **proposals.data(), **_data(done))
 
     def write(
         self, rows: list[tuple[int, Proposal]], types: list[TypeProposal], done: Written
@@ -92,29 +82,76 @@ class Command(BaseCommand):
                 bar.update(BATCH)
 
 
+class Proposals:
+    """All that is proposed."""
+
+    def __init__(self, countries: list[str], *, at: datetime) -> None:
+        self.types = propose_employment_types()
+        self.places = propose_places(countries, at=at)
+        self.languages = propose_languages(at=at)
+        self.rows = [
+            (pk, each) for each in [*self.places, *self.languages] if each.value for pk in each.pks
+        ]
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.types)
+
+    def __str__(self) -> str:
+        columns = [each.column for _, each in self.rows]
+        return in_words(Counter([*columns, *["options"] * len(self.types)]))
+
+    def data(self) -> JsonObject:
+        """Return what the command prints as JSON."""
+        return {
+            "locations": [
+                {"location": each.location, "places": each.value}
+                | {"vacancies": len(each.pks), "waiting": each.waiting}
+                for each in self.places
+            ],
+            "languages": [
+                {"language": each.value or None, "vacancies": each.pks, "waiting": each.waiting}
+                for each in self.languages
+            ],
+            "options": [
+                {"filter": each.option.filter.keyword, "label": each.option.label}
+                | {"employment_type": each.employment_type, "vacancies": each.used}
+                for each in self.types
+            ],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each location, language and option: the number of its vacancies, its
+        text or the first vacancies, and the proposal.
+        """
+        yield from map(_place_line, filter(lambda each: each.pks, self.places))
+        yield from map(_language_line, filter(lambda each: each.pks, self.languages))
+        for type_ in self.types:
+            label = f"{type_.option.filter.keyword}: {type_.option.label}"
+            yield f"{type_.used:>6}  {label} -> {type_.employment_type}"
+        if waiting := sum(each.waiting for each in [*self.places, *self.languages]):
+            yield (
+                f"{waiting:>6}  public vacancies are left out, because a change of them needs "
+                "approval"
+            )
+
+
+def _countries(named: list[str]) -> list[str]:
+    """Return the codes that --country named. Raise UsageError if one has no file of cities."""
+    countries = [country.upper() for country in named]
+    if unknown := [country for country in countries if country not in cities.countries()]:
+        known = ", ".join(cities.countries())
+        raise UsageError(
+            f"--country {unknown[0]}: there is no file of its cities, only of {known}."
+        )
+    return countries
+
+
 def _is_confirmed(question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _data(
-    places: list[Proposal], languages: list[Proposal], types: list[TypeProposal], done: Written
-) -> JsonObject:
-    """Return what the command prints as JSON."""
+def _data(done: Written) -> JsonObject:
     return {
-        "locations": [
-            {"location": each.location, "places": each.value}
-            | {"vacancies": len(each.pks), "waiting": each.waiting}
-            for each in places
-        ],
-        "languages": [
-            {"language": each.value or None, "vacancies": each.pks, "waiting": each.waiting}
-            for each in languages
-        ],
-        "options": [
-            {"filter": each.option.filter.keyword, "label": each.option.label}
-            | {"employment_type": each.employment_type, "vacancies": each.used}
-            for each in types
-        ],
         "written": {
             "vacancies": done.counts["places"],
             "languages": done.counts["language"],
@@ -125,30 +162,15 @@ def _data(
     }
 
 
-def _lines(
-    places: list[Proposal], languages: list[Proposal], types: list[TypeProposal]
-) -> Iterator[str]:
-    """Yield a line for each location, language and option: the number of its vacancies, its text or
-    the first vacancies, and the proposal.
-    """
-    for each in places:
-        if each.pks:
-            named = "; ".join(_address(place) for place in each.value) or "-"
-            yield f"{len(each.pks):>6}  {each.location} -> {named}"
-    for spoken in languages:
-        if spoken.pks:
-            name = language_name(spoken.value, "en") if spoken.value else "- (not recognised)"
-            first = ", ".join(map(str, spoken.pks[:SHOWN])) + (
-                ", …" if len(spoken.pks) > SHOWN else ""
-            )
-            yield f"{len(spoken.pks):>6}  texts of {first} -> {name}"
-    for type_ in types:
-        label = f"{type_.option.filter.keyword}: {type_.option.label}"
-        yield f"{type_.used:>6}  {label} -> {type_.employment_type}"
-    if waiting := sum(each.waiting for each in [*places, *languages]):
-        yield (
-            f"{waiting:>6}  public vacancies are left out, because a change of them needs approval"
-        )
+def _place_line(each: Proposal) -> str:
+    named = "; ".join(_address(place) for place in each.value) or "-"
+    return f"{len(each.pks):>6}  {each.location} -> {named}"
+
+
+def _language_line(each: Proposal) -> str:
+    name = language_name(each.value, "en") if each.value else "- (not recognised)"
+    first = ", ".join(map(str, each.pks[:SHOWN])) + (", …" if len(each.pks) > SHOWN else "")
+    return f"{len(each.pks):>6}  texts of {first} -> {name}"
 
 
 def _address(place: JsonObject) -> str:

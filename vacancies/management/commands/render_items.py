@@ -19,8 +19,8 @@ BATCH = 500
 class Command(BaseCommand):
     help = (
         "Render the API items of published vacancies that are not rendered yet. Otherwise their "
-        "first reader "
-        "renders them. Run it after an import or an upgrade. SQLite has no rendered items."
+        "first reader renders them. Run it after an import or an upgrade. SQLite has no rendered "
+        "items."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,8 +28,7 @@ class Command(BaseCommand):
             "--rebuild",
             action="store_true",
             help="rebuild the list read model, its counts and the index of the search first, as "
-            "needed after "
-            "loaddata",
+            "needed after loaddata",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -58,8 +58,7 @@ def test_mentioned_colleagues_who_may_see_the_application_get_an_email(office, c
     assert added == "The note was added. Mentioned by email: Editor, piet."
     assert not_sent == (
         "No email was sent to @els, @filters, @applicant, @gone, @nobody: no such colleague may "
-        "view this "
-        "application."
+        "view this application."
     )
 
 
