@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from jobsite.api import caching
-from jobsite.api.problems import InvalidParameters, ParameterError, problem
+from jobsite.api.problems import InvalidParameters, ParameterError
 from jobsite.api.throttling import RateLimit
 from vacancies.manage.tokens import find_token
 from vacancies.models import Brand, Integration, IntegrationToken, Scope
@@ -88,7 +88,8 @@ class ManageView(APIView):
 
 
 def integration_of(request: Request) -> Integration:
-    return request.auth.integration
+    token: Any = request.auth  # of IntegrationAuthentication
+    return token.integration
 
 
 def require(integration: Integration, scope: Scope) -> None:
@@ -120,7 +121,3 @@ def read_query(request: Request, allowed: tuple[str, ...]) -> dict[str, str]:
     if errors:
         raise InvalidParameters(errors)
     return request.query_params.dict()
-
-
-def refused(request: Request, status: int, detail: str, **members: object) -> HttpResponse:
-    return problem(request._request, status, detail, **members)

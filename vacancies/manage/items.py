@@ -48,7 +48,7 @@ class ManagedVacancySerializer(VacancySerializer):
     publication = _PublicationField(source="*", read_only=True)
 
     class Meta(VacancySerializer.Meta):
-        fields = (*VacancySerializer.Meta.fields, *OWN_KEYS)
+        fields: Any = (*VacancySerializer.Meta.fields, *OWN_KEYS)
 
 
 def items_of(request: Any, vacancies: Iterable[Vacancy]) -> list[JsonObject]:

@@ -92,8 +92,8 @@ class BodySerializer(ImportSerializer):
     """The keys of an item of v1 that a source decides, and those of the management interface."""
 
     vars().update(dict.fromkeys(COMPUTED | _NOT_ITEMS))  # None removes a field
-    head_recruiter = _Person(required=False, allow_null=True)
-    recruiters = _Person(many=True, required=False, allow_null=True)
+    head_recruiter: Any = _Person(required=False, allow_null=True)
+    recruiters: Any = _Person(many=True, required=False, allow_null=True)
     form = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=ID_MAX)
     audience = ChoiceField(Audience.choices, required=False)
     is_pay_public = FlagField()

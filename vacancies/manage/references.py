@@ -36,8 +36,8 @@ def options_of(item: JsonObject, before: Content, faults: list[Fault]) -> Conten
         known |= {row.label: row for row in usable}
         chosen: dict[int, list[object]] = {}
         for number, label in enumerate(item[name]):
-            if row := known.get(label) or known.get(comparable(label)):
-                chosen.setdefault(row.pk, [row.pk, row.label])
+            if option := known.get(label) or known.get(comparable(label)):
+                chosen.setdefault(option.pk, [option.pk, option.label])
             else:
                 text = f"There is no option {format_value(label)}."
                 allowed = [each.label for each in usable]
@@ -66,11 +66,11 @@ def _person(
 ) -> list[object] | None:
     email = data.get("email") or ""
     if not email:
-        row = Recruiter.objects.filter(pk=data.get("id")).first()
+        row = Recruiter.objects.filter(pk__in=[data.get("id") or 0]).first()
         if row is None:
             text = "There is no recruiter with this id: send an email address."
             faults.append(Fault(f"{at}/email", text, "required"))
-        return row and [row.pk, row.name]
+        return [row.pk, row.name] if row else None
     rows = Recruiter.objects.filter(email__iexact=email).order_by("pk")
     row = _best(rows, data.get("name") or "")
     if row is None and Scope.RECRUITERS not in integration.scopes:
@@ -87,7 +87,7 @@ def _person(
             phone=data.get("phone", ""),
             image_url=data.get("image", ""),
         )
-    return row and [row.pk, row.name]
+    return [row.pk, row.name] if row else None
 
 
 def _best(rows: Iterable[Recruiter], name: str) -> Recruiter | None:

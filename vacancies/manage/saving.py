@@ -124,7 +124,7 @@ def check_preconditions(target: Target, vacancy: Vacancy | None) -> None:
     headers = target.request.headers
     if "If-Match" not in headers and "If-None-Match" not in headers:
         return
-    etag = vacancy and items.etag_of(items.stored_item(target.request, vacancy.pk))
+    etag = items.etag_of(items.stored_item(target.request, vacancy.pk)) if vacancy else None
     if "If-Match" in headers and not items.matches(headers["If-Match"], etag):
         raise PreconditionError("The vacancy is not the one that If-Match names.")
     if "If-None-Match" in headers and items.matches(headers["If-None-Match"], etag):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from jobsite.api import caching, parameters
 from jobsite.api.absolute_urls import absolute, with_query
-from jobsite.api.problems import InvalidParameters
+from jobsite.api.problems import InvalidParameters, problem
 from jobsite.types import JsonObject
 from vacancies.choices import LANGUAGES, Keyword, State
 from vacancies.manage import items
@@ -23,7 +23,6 @@ from vacancies.manage.authentication import (
     brand_of,
     integration_of,
     read_query,
-    refused,
 )
 from vacancies.manage.document import document
 from vacancies.manage.parsing import RefusedBodyError, read_body
@@ -75,9 +74,9 @@ def _refusals(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         except RefusedBodyError as error:
             errors = [each.as_item() for each in error.faults]
             members: JsonObject = {"errors": errors} if errors else {}
-            return refused(request, error.status, error.detail, **members)
+            return problem(request._request, error.status, error.detail, **members)
         except PreconditionError as error:
-            return refused(request, 412, str(error))
+            return problem(request._request, 412, str(error))
 
     return wrapped
 

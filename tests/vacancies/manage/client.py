@@ -33,10 +33,12 @@ class Api:
         _, self.token = issue_token(integration, at=timezone.now(), age=timedelta(days=300))
         self.client = Client()
 
-    def request(
-        self, method: str, path: str, body: object = None, **headers: str
-    ) -> HttpResponse:
-        sent = {} if body is None else {"data": body if isinstance(body, bytes | str) else json.dumps(body)}
+    def request(self, method: str, path: str, body: object = None, **headers: str) -> HttpResponse:
+        sent = (
+            {}
+            if body is None
+            else {"data": body if isinstance(body, bytes | str) else json.dumps(body)}
+        )
         return self.client.generic(
             method,
             f"/v1/manage/{self.brand}/{path}",
