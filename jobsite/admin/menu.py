@@ -117,6 +117,7 @@ def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
             _("Access"),
             [
                 page(_("Tokens"), "key", "applications.token"),
+                page(_("Integrations"), "hub", "vacancies.integration"),
                 page(_("API documentation"), "api", "applications.token")
                 | {"link": reverse("docs")},
                 page(_("Access log"), "policy", "applications.accesslog"),
