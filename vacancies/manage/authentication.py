@@ -18,7 +18,7 @@ from jobsite.api import caching
 from jobsite.api.problems import InvalidParameters, ParameterError
 from jobsite.api.throttling import RateLimit
 from vacancies.manage.tokens import find_token
-from vacancies.models import Brand, Integration, IntegrationToken, Scope
+from vacancies.models import Brand, Integration, IntegrationScope, IntegrationToken
 
 NO_BRAND = "-"  # in addresses
 NO_SUCH_BRAND = "There is no such brand for this token. The slug of a brand, or - for none."
@@ -72,7 +72,7 @@ class ManageView(APIView):
     permission_classes = [HasScope]
     throttle_classes = [IntegrationRate]
     schema: Any = None  # vacancies.manage.document describes it, not the public document
-    scopes: ClassVar[dict[str, Scope]] = {}
+    scopes: ClassVar[dict[str, IntegrationScope]] = {}
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         # The view reads the body itself, and Django would parse a form.
@@ -92,7 +92,7 @@ def integration_of(request: Request) -> Integration:
     return token.integration
 
 
-def require(integration: Integration, scope: Scope) -> None:
+def require(integration: Integration, scope: IntegrationScope) -> None:
     """Raise PermissionDenied, which names `scope`, if `integration` does not have it."""
     if scope not in integration.scopes:
         raise PermissionDenied(f"This token does not have the scope {scope}.")

@@ -10,11 +10,11 @@ from vacancies.choices import VacancyStatus
 from vacancies.exchange.comparison import as_shown
 from vacancies.history.versions import PUBLICATION, Content, as_json
 from vacancies.manage.parsing import Fault
-from vacancies.models import Approval, Change, Integration, Scope, Vacancy, Version
+from vacancies.models import Approval, Change, Integration, IntegrationScope, Vacancy, Version
 from vacancies.operations.approval_requests import authors_of, waiting_request
 
 KEYS = {"status": "state", "publish_from": "from", "publish_until": "until"}  # of the body
-NEEDS_SCOPE = f"Not changed: this needs the scope {Scope.PUBLISH}."
+NEEDS_SCOPE = f"Not changed: this needs the scope {IntegrationScope.PUBLISH}."
 OF_A_PERSON = "Not changed: a recruiter set it."
 
 
@@ -38,7 +38,7 @@ def decide(
     stored = as_json({name: getattr(vacancy, name) for name in PUBLICATION})
     changed = {name for name in wanted if wanted[name] != stored[name]}
     ends = {"status"} if decision.closes else set()
-    if Scope.PUBLISH not in integration.scopes:
+    if IntegrationScope.PUBLISH not in integration.scopes:
         kept, reason = changed - ends, NEEDS_SCOPE
     else:
         kept, reason = changed.intersection(_of_people(vacancy) - ends), OF_A_PERSON

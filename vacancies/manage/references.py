@@ -14,7 +14,7 @@ from vacancies.exchange.fields import format_value
 from vacancies.exchange.related import comparable
 from vacancies.history.versions import Content
 from vacancies.manage.parsing import Fault
-from vacancies.models import Brand, FilterOption, Integration, Recruiter, Scope, Vacancy
+from vacancies.models import Brand, FilterOption, Integration, IntegrationScope, Recruiter, Vacancy
 
 MISSING_SCOPE = "scope"
 
@@ -73,8 +73,8 @@ def _person(
         return [row.pk, row.name] if row else None
     rows = Recruiter.objects.filter(email__iexact=email).order_by("pk")
     row = _best(rows, data.get("name") or "")
-    if row is None and Scope.RECRUITERS not in integration.scopes:
-        text = f"No recruiter has this email address, and the scope {Scope.RECRUITERS} is missing."
+    if row is None and IntegrationScope.RECRUITERS not in integration.scopes:
+        text = f"No recruiter has this email address, and the scope {IntegrationScope.RECRUITERS} is missing."
         faults.append(Fault(f"{at}/email", text, MISSING_SCOPE))
     elif row is None and not (data.get("name") or "").strip():
         faults.append(Fault(f"{at}/name", "A new recruiter needs a name.", "required"))

@@ -30,7 +30,7 @@ from vacancies.manage import items
 from vacancies.manage.parsing import Fault, RefusedBodyError, parse, warnings_of
 from vacancies.manage.publication import KEYS, decide
 from vacancies.manage.references import MISSING_SCOPE, form_of, options_of, people_of
-from vacancies.models import Brand, Change, Integration, Scope, Vacancy
+from vacancies.models import Brand, Change, Integration, IntegrationScope, Vacancy
 from vacancies.operations.approval_requests import authors_of, waiting_request, withdraw_request
 from vacancies.operations.save import Edit, plan_save, save_content
 
@@ -292,7 +292,9 @@ def _withdraw_own(target: Target, vacancy: Vacancy, names: set[str]) -> bool:
 
 def _refusal(wanted: _Wanted) -> RefusedBodyError:
     is_scope = not wanted.unknown and all(each.code == MISSING_SCOPE for each in wanted.faults)
-    detail = f"This token does not have the scope {Scope.RECRUITERS}." if is_scope else ""
+    detail = (
+        f"This token does not have the scope {IntegrationScope.RECRUITERS}." if is_scope else ""
+    )
     status = 400 if wanted.unknown else 403 if is_scope else 422
     return RefusedBodyError(status, [*wanted.unknown, *wanted.faults], detail)
 

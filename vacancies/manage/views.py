@@ -28,7 +28,7 @@ from vacancies.manage.document import document
 from vacancies.manage.parsing import RefusedBodyError, read_body
 from vacancies.manage.references import forms_of
 from vacancies.manage.saving import PreconditionError, Target, archive, put
-from vacancies.models import FilterOption, Recruiter, Scope, Vacancy
+from vacancies.models import FilterOption, IntegrationScope, Recruiter, Vacancy
 
 PAGE = 100
 NO_SUCH_VACANCY = "No vacancy of this brand has this reference."
@@ -40,7 +40,7 @@ class VacanciesView(ManageView):
     commits late.
     """
 
-    scopes = {"GET": Scope.READ}
+    scopes = {"GET": IntegrationScope.READ}
 
     def get(self, request: Request, brand: str) -> Response:
         of_brand = brand_of(request, brand)
@@ -84,7 +84,11 @@ def _refusals(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 class VacancyView(ManageView):
     """One vacancy, by the reference of the source."""
 
-    scopes = {"GET": Scope.READ, "PUT": Scope.WRITE, "DELETE": Scope.WRITE}
+    scopes = {
+        "GET": IntegrationScope.READ,
+        "PUT": IntegrationScope.WRITE,
+        "DELETE": IntegrationScope.WRITE,
+    }
 
     def get(self, request: Request, brand: str, reference: str) -> HttpResponse:
         target = self._target(request, brand, reference)
@@ -134,7 +138,7 @@ class VacancyView(ManageView):
 class ValuesView(ManageView):
     """What a body can refer to."""
 
-    scopes = {"GET": Scope.READ}
+    scopes = {"GET": IntegrationScope.READ}
 
     def get(self, request: Request, brand: str) -> Response:
         of_brand = brand_of(request, brand)

@@ -2,7 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
-from vacancies.models.integration import Integration, IntegrationToken, Scope
+from vacancies.models.integration import Integration, IntegrationScope, IntegrationToken
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
@@ -37,6 +37,7 @@ __all__ = [
     "Filter",
     "FilterOption",
     "Integration",
+    "IntegrationScope",
     "IntegrationToken",
     "ListPreference",
     "ListedVacancy",
@@ -46,7 +47,6 @@ __all__ = [
     "RenderedItem",
     "Requisition",
     "SavedView",
-    "Scope",
     "SearchChange",
     "SearchTerm",
     "StateCount",

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from vacancies.models.catalogue import Brand
 
 
-class Scope(models.TextChoices):
+class IntegrationScope(models.TextChoices):
     """What an integration may do."""
 
     READ = "vacancies:read", _("Read vacancies in every state")

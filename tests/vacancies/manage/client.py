@@ -10,9 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from vacancies.manage.tokens import create_integration, issue_token
-from vacancies.models import Brand, Integration, Scope
+from vacancies.models import Brand, Integration, IntegrationScope
 
-EVERY_SCOPE = tuple(Scope.values)
+EVERY_SCOPE = tuple(IntegrationScope.values)
 
 
 def make_integration(

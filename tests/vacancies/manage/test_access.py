@@ -20,19 +20,19 @@ from tests.factories import make_brand, make_vacancy
 from tests.vacancies.manage.client import EVERY_SCOPE, Api, make_integration
 from vacancies.access.brands import colleagues_of
 from vacancies.manage.tokens import PREFIX, digest_of, find_token, issue_token
-from vacancies.models import IntegrationToken, Scope
+from vacancies.models import IntegrationScope, IntegrationToken
 
 pytestmark = pytest.mark.django_db
 VACANCY = {"title": "Welder"}
 # Each request: the scope that it needs, and its status with that scope.
-REQUESTS: dict[tuple[str, str], tuple[Scope, int]] = {
-    ("GET", "vacancies"): (Scope.READ, 200),
-    ("HEAD", "vacancies"): (Scope.READ, 200),
-    ("GET", "vacancies/V-1"): (Scope.READ, 200),
-    ("GET", "values"): (Scope.READ, 200),
-    ("PUT", "vacancies/V-1"): (Scope.WRITE, 200),
-    ("PUT", "vacancies/V-2"): (Scope.WRITE, 201),
-    ("DELETE", "vacancies/V-1"): (Scope.WRITE, 204),
+REQUESTS: dict[tuple[str, str], tuple[IntegrationScope, int]] = {
+    ("GET", "vacancies"): (IntegrationScope.READ, 200),
+    ("HEAD", "vacancies"): (IntegrationScope.READ, 200),
+    ("GET", "vacancies/V-1"): (IntegrationScope.READ, 200),
+    ("GET", "values"): (IntegrationScope.READ, 200),
+    ("PUT", "vacancies/V-1"): (IntegrationScope.WRITE, 200),
+    ("PUT", "vacancies/V-2"): (IntegrationScope.WRITE, 201),
+    ("DELETE", "vacancies/V-1"): (IntegrationScope.WRITE, 204),
 }
 
 
@@ -216,13 +216,18 @@ def test_tokens_are_in_no_log(brands, caplog):
 def test_an_administrator_adds_an_integration_and_sees_its_token_once(admin_client, brands):
     own, _ = brands
     page = "/admin/vacancies/integration/add/"
-    data = {"name": "HRIS", "scopes": [Scope.READ.value], "brands": [own.pk], "is_enabled": "on"}
+    data = {
+        "name": "HRIS",
+        "scopes": [IntegrationScope.READ.value],
+        "brands": [own.pk],
+        "is_enabled": "on",
+    }
     inline = {"TOTAL_FORMS": 0, "INITIAL_FORMS": 0, "MIN_NUM_FORMS": 0, "MAX_NUM_FORMS": 0}
     data |= {f"tokens-{name}": value for name, value in inline.items()}
     assert admin_client.post(page, data).status_code == 302
     row = IntegrationToken.integration.field.related_model.objects.get()
     assert (row.scopes, list(row.brands.all()), row.created_by.is_superuser) == (
-        [Scope.READ],
+        [IntegrationScope.READ],
         [own],
         True,
     )

@@ -13,12 +13,20 @@ from django.utils import timezone
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.manage.client import Api, make_integration, row_counts
 from vacancies.exchange.comparison import set_by_recruiters
-from vacancies.models import Approval, Attachment, Change, Recruiter, Scope, Vacancy, Version
+from vacancies.models import (
+    Approval,
+    Attachment,
+    Change,
+    IntegrationScope,
+    Recruiter,
+    Vacancy,
+    Version,
+)
 from vacancies.operations import approval_decisions, publication
 from vacancies.operations.save import Edit, save_content
 
 pytestmark = pytest.mark.django_db
-PUBLISH = (Scope.READ, Scope.WRITE, Scope.PUBLISH)
+PUBLISH = (IntegrationScope.READ, IntegrationScope.WRITE, IntegrationScope.PUBLISH)
 
 
 def written(run: Any) -> list[str]:
@@ -145,7 +153,7 @@ def test_html_is_converted_and_what_was_altered_is_a_warning(api, body):
 
 def test_without_the_scope_to_publish_a_new_vacancy_is_a_draft(body):
     make_brand("Acme")
-    api = Api(make_integration(scopes=(Scope.READ, Scope.WRITE)))
+    api = Api(make_integration(scopes=(IntegrationScope.READ, IntegrationScope.WRITE)))
     answer = api.put("A-1", body)
     assert (answer.status_code, answer.json()["kept"]) == (201, ["publication"])
     assert Vacancy.objects.get().status == "draft"
@@ -419,9 +427,9 @@ def test_recruiters_are_found_by_email_and_new_ones_need_the_scope(body):
     new = body | {"recruiters": [{"email": "bo@acme.example", "name": "Bo"}]}
     refused = api.put("A-1", new)
     assert (refused.status_code, pointers(refused)) == (403, ["/recruiters/0/email"])
-    assert Scope.RECRUITERS in refused.json()["detail"]
+    assert IntegrationScope.RECRUITERS in refused.json()["detail"]
     assert api.put("A-1", new | {"is_hot": 3}).status_code == 422
-    api.integration.scopes.append(Scope.RECRUITERS)
+    api.integration.scopes.append(IntegrationScope.RECRUITERS)
     api.integration.save()
     assert api.put("A-1", new).status_code == 201
     bo = Recruiter.objects.get(name="Bo")

@@ -22,14 +22,14 @@ from jobsite.admin.base import JobsiteAdmin, RowsInline, as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.types import UserRequest
 from vacancies.manage.tokens import create_integration, issue_token
-from vacancies.models import Integration, IntegrationToken, Scope
+from vacancies.models import Integration, IntegrationScope, IntegrationToken
 from vacancies.querysets import EVERY_BRAND
 
 
 class IntegrationForm(forms.ModelForm):
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("scopes"),
-        choices=[(scope.value, f"{scope.value}: {scope.label}") for scope in Scope],
+        choices=[(scope.value, f"{scope.value}: {scope.label}") for scope in IntegrationScope],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
     )
