@@ -25,6 +25,33 @@ class Revision(models.Model):
         return str(self.number)
 
 
+class Commit(models.Model):
+    """A transaction that changed what a feed shows, and the revision that it raised.
+
+    Triggers write the rows. `mark` is what they know before the revision is raised: on PostgreSQL
+    a hash of the transaction's id and timeline, on SQLite the number.
+    """
+
+    number = models.BigIntegerField(primary_key=True)
+    mark = models.BigIntegerField(unique=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
+class CursorGap(models.Model):
+    """Revisions of which this database does not know what they changed, `after` < n < `before`: a
+    server lost them at a failover, a backup is older, or the rows were deleted.
+    """
+
+    after = models.BigIntegerField()
+    before = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.after} to {self.before}"
+
+
 class Erasure(models.Model):
     """An account or an application that was erased, as a hash. A restore erases it again if the
     backup still contains it (applications/privacy/erasures.py).

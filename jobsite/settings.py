@@ -104,9 +104,20 @@ MIDDLEWARE = [
     "jobsite.site.hosts.BrandHostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "jobsite.middleware.messages.MessageMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "jobsite.accounts.lockout.ReleaseMiddleware",
     "axes.middleware.AxesMiddleware",  # has to be last
+]
+# Those without an effect on public reads of the API (jobsite/serving/read_handler.py).
+PAGE_MIDDLEWARE = [
+    "jobsite.serving.static_files.WhiteNoiseMiddleware",
+    "jobsite.serving.trailing_slash.trailing_slash",
+    "jobsite.languages.AdminLanguageMiddleware",
+    "jobsite.site.hosts.BrandHostMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "jobsite.accounts.lockout.ReleaseMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 APPEND_SLASH = False  # paths of the API have no trailing slash
 
@@ -468,6 +479,8 @@ PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
 # Whether applicants see their interviews and tasks.
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
+# How long clients of a feed may stay away before they have to read the list anew.
+CHANGES_KEPT_DAYS = env.int("CHANGES_KEPT_DAYS", default=90, least=1)
 # The retention period in days, see the command `purge`; 0: none.
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
 # Countries (ISO 3166-1) whose vacancies get a content warning without pay.

@@ -12,6 +12,7 @@ from applications.api.submissions import SubmissionViewSet
 from applications.apply import apply, thanks
 from jobsite.api.docs import DocsView, guide, openapi_json
 from vacancies.api import v0_1 as vacancies_v0_1
+from vacancies.api.v1.changes import ChangeViewSet, InternalChangeViewSet
 from vacancies.api.v1.filters import FilterViewSet
 from vacancies.api.v1.vacancies import SingleVacancyViewSet, VacancyViewSet
 from vacancies.manage.urls import urlpatterns as manage_urls
@@ -20,6 +21,8 @@ from vacancies.pages import page, preview
 
 v1 = SimpleRouter(trailing_slash=False)
 v1.register("vacancies", VacancyViewSet, basename="vacancy")
+v1.register("vacancies/changes", ChangeViewSet, basename="change")
+v1.register("vacancies/internal/changes", InternalChangeViewSet, basename="internal-change")
 v1.register("vacancies", SingleVacancyViewSet, basename="single-vacancy")
 v1.register("vacancies", SubmissionViewSet, basename="submission")
 v1.register("filters", FilterViewSet, basename="filter")

@@ -18,18 +18,20 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jobsite.settings")
 os.environ["JOBSITE_SERVES"] = "1"  # commands get longer timeouts
 
 try:
-    _bare = get_wsgi_application()
+    _pages = get_wsgi_application()
 except ImproperlyConfigured as error:
     sys.stderr.write(f"{error}\n")
     sys.exit(3)  # gunicorn stops, instead of starting this worker again
 
 # These need the settings.
+from jobsite.api.caching import REQUEST_TIME
 from jobsite.api.problems import LOCKED
 from jobsite.ops import health
 from jobsite.ops.logs import Requests
 from jobsite.serving import SOURCE, replica
+from jobsite.serving.read_handler import ReadHandler
 from jobsite.serving.replica import REPLICA
-from jobsite.serving.response_cache import ResponseCache, run_wsgi
+from jobsite.serving.response_cache import PREFIXES, ResponseCache, run_wsgi
 from jobsite.serving.revision import read_state
 from vacancies.statistics.visits import count_visit
 
@@ -41,9 +43,18 @@ with suppress(AttributeError):
         ctypes.CDLL(None).mallopt(_setting, KEPT)
 
 IS_POOLED = bool(connections["default"].settings_dict["OPTIONS"].get("pool"))
-_django = ResponseCache(_bare, read_state)
+_reads = ReadHandler()
 
 logger = logging.getLogger(__name__)
+
+
+def _bare(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Call Django. The response cache adds the time of the request to public reads."""
+    is_read = REQUEST_TIME in environ and environ["PATH_INFO"].startswith(PREFIXES)
+    return (_reads if is_read else _pages)(environ, start_response)
+
+
+_django = ResponseCache(_bare, read_state)
 
 
 def _site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

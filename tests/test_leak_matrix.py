@@ -89,6 +89,8 @@ ROWS: dict[str, Row] = {
     "v1/vacancies": reads(),
     "v1/vacancies/hot": reads(),
     "v1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
+    "v1/vacancies/changes": reads(),
+    "v1/vacancies/internal/changes": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
     "v1/vacancies/hot/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
     "v0.1/vacancies": reads(),
     "v0.1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),

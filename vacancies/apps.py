@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
@@ -28,6 +29,20 @@ class VacanciesConfig(AppConfig):
     def ready(self) -> None:
         # models are not loaded when this module is imported
         from vacancies import checks  # noqa: F401 - importing registers the checks
+        from vacancies.feed.triggers import create_triggers
         from vacancies.search import triggers
 
         post_migrate.connect(triggers.after_migrations, sender=self)
+        post_migrate.connect(create_triggers, sender=self)
+        post_migrate.connect(note_format, sender=self)
+
+
+def note_format(using: str, plan: object = None, **kwargs: object) -> None:
+    """post_migrate receiver: an upgrade may change the format of items."""
+    from vacancies.api.rendered_items import note_format  # models are loaded by now
+    from vacancies.models import FeedFormat
+
+    connection = connections[using]
+    tables = connection.introspection.table_names()
+    if plan is not None and using == DEFAULT_DB_ALIAS and FeedFormat._meta.db_table in tables:
+        note_format()

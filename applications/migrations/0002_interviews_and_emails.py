@@ -66,7 +66,11 @@ TABLES = [
     migrations.CreateModel(
         "Task",
         [],
-        {"verbose_name": "interview or task", "verbose_name_plural": "tasks", **PROXY},
+        {
+            "verbose_name": "interview or task",
+            "verbose_name_plural": "interviews and tasks",
+            **PROXY,
+        },
         bases=("applications.historyentry",),
     ),
     migrations.CreateModel(

@@ -116,5 +116,5 @@ class Task(HistoryEntry):
     class Meta:
         proxy = True
         verbose_name = _("interview or task")  # the history of an application names both kinds so
-        verbose_name_plural = _("tasks")
+        verbose_name_plural = _("interviews and tasks")
         default_permissions = ()

@@ -74,6 +74,8 @@ OTHER_NAMES = {
         vacancyid jobid lastmodified expiry validuntil active open new latest hl output callback facet
         aggregation experience seniority education skill level""",
 }
+# Words of names that ask for what changed.
+CHANGES = frozenset({"since", "updated", "modified", "changed", "lastmodified", "delta"})
 # Words that a name may have beside its meaning.
 _FILLERS = """filter where by is has in the a id name value since after before from to until at on date
     min max gt gte lt lte eq ne not like ilike contain icontain iexact exact equal start end with
@@ -103,6 +105,11 @@ def meant(name: str, allowed: tuple[str, ...], keys: tuple[str, ...]) -> str | N
             if variant in variants:
                 return variants[variant]
     return "" if words and words[0] in FAMILIES else None
+
+
+def means_changes(name: str) -> bool:
+    """Whether the parameter `name` probably asks for what changed."""
+    return not CHANGES.isdisjoint(_words(name[:_LENGTH_MAX]))
 
 
 def _words(name: str) -> list[str]:

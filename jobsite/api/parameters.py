@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from django.http import QueryDict
 
-from jobsite.api.parameter_names import is_ignored, meant
+from jobsite.api.parameter_names import is_ignored, means_changes, meant
 from jobsite.api.problems import InvalidParameters, ParameterError
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
@@ -63,7 +63,10 @@ def _unknown(
         return None
     if right:
         return ParameterError(shown, f"Use {right} instead of {shown}.", received, [right])
-    return ParameterError(shown, f"{shown} is not a parameter here.", received, list(allowed))
+    detail = f"{shown} is not a parameter here."
+    if keys and "since" not in allowed and means_changes(name):
+        detail += " /v1/vacancies/changes has what changed."
+    return ParameterError(shown, detail, received, list(allowed))
 
 
 def number(name: str, value: str) -> int:

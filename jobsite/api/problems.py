@@ -111,7 +111,7 @@ def _described(request: HttpRequest, exc: exceptions.APIException, view: APIView
     if isinstance(exc, exceptions.MethodNotAllowed):
         headers["Allow"] = ", ".join(view.allowed_methods)
     detail, errors = _details(exc)
-    members = {"errors": errors} if errors else {}
+    members = getattr(exc, "members", {}) | ({"errors": errors} if errors else {})
     return problem(request, exc.status_code, detail, headers, **members)
 
 

@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from jobsite.admin.base import counted, counted_link
 from jobsite.api.absolute_urls import host_url, is_main_host
-from jobsite.office.brand_emails import BrandEmailPages
+from jobsite.office.brand_email_pages import BrandEmailPages
 from jobsite.types import UserRequest
 from vacancies.access.brands import brands_of, colleagues_of, forms_for
 from vacancies.admin.base import ContentAdmin, thumbnail

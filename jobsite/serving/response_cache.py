@@ -47,6 +47,8 @@ _KEY_PARTS = (
     "HTTP_X_FORWARDED_PROTO",
     "HTTP_X_FORWARDED_HOST",
 )
+# Headers that CacheEntry.respond adds.
+_OWN = frozenset({"cache-control", "content-length", "content-encoding"})
 _CONDITIONS = (
     "HTTP_IF_NONE_MATCH",
     "HTTP_IF_MATCH",
@@ -242,13 +244,13 @@ class ResponseCache:
             with self.lock:
                 if flight := self.flights.pop(key, None):  # later requests try again
                     flight.failure = status, headers, body, added
-        sets_cookie = any(name.lower() == "set-cookie" for name, _ in headers)
-        if CACHE_REVISION not in plain or sets_cookie or not status.startswith("200"):
+        by_name = {name.lower(): value for name, value in headers}
+        is_public = CACHE_REVISION in plain and "set-cookie" not in by_name
+        if not is_public or not status.startswith("200"):
             start_response(status, headers)
             return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]
-        own = {"cache-control", "content-length", "content-encoding"}  # added by CacheEntry.respond
-        kept = [(name, value) for name, value in headers if name.lower() not in own]
-        etag = next((value for name, value in headers if name.lower() == "etag"), "")
+        kept = [(name, value) for name, value in headers if name.lower() not in _OWN]
+        etag = by_name.get("etag", "")
         entry = CacheEntry(plain[CACHE_REVISION], now, plain[CACHE_UNTIL], kept, etag, body)
         self.store(key, entry)
         return entry.respond(environ, start_response, time.time())

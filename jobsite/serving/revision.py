@@ -79,7 +79,8 @@ def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
     """
     prepared = raw.__dict__.setdefault("jobsite_prepared", {})
     if (name := prepared.get(sql)) is None:
-        # A connection of a pooler may have it from another client: then it has the same text.
+        # Named after its text: behind a pooler that no setting declares, it may be missing, but is
+        # never another one.
         name = b"jobsite_" + sha256(sql.encode()).hexdigest()[:40].encode()
         raw.pgconn.send_prepare(name, _numbered(sql).encode())
         _result(raw)

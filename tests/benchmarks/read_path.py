@@ -24,8 +24,8 @@ from statistics import median, quantiles
 from typing import Any
 
 CASES = {  # requests in a turn
-    "warm list": 40,
-    "304": 40,
+    "warm list": 200,
+    "304": 200,
     "cold list": 8,
     "cold single": 12,
     "filtered, cold body": 6,

@@ -5,7 +5,8 @@ After an intended change, `make golden` writes the files. Read the diff before y
 
 import json
 import os
-from datetime import timedelta
+import re
+from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.serializers import ImportSerializer
+from vacancies.feed.maintenance import delete_old
 from vacancies.fields import HtmlField
 from vacancies.models import Attachment, Brand, FilterOption, Place, Vacancy
 
@@ -199,11 +201,38 @@ def site(at, filters, settings):
     )
 
 
+# Of the feed, after `CHANGED`; the restart follows the deletion of all changes.
+CHANGES = {
+    "v1/changes.json": "/v1/vacancies/changes?page[size]=1",
+    "v1/changes-live.json": "",
+    "v1/changes-problem-400.json": "/v1/vacancies/changes?since=abc&page[size]=1001&filter[brand]=x&fields=y",
+    "v1/changes-problem-410.json": "",
+}
+
+
 @pytest.mark.django_db
 def test_bodies_equal_the_golden_files(client, site):
     different = []
     for name, path in BODIES.items():
         text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
+        different += differences(name, path, text)
+    assert different == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_changes_equal_the_golden_files(client, site):
+    """An upsert and a removal after a cursor, which is replaced: it contains the revision."""
+    of_internal = "/v1/vacancies/internal/changes?fields=id,title&page[size]=3"
+    live = client.get(of_internal).json()["links"]["next"]
+    Vacancy.objects.filter(pk=101).update(title="Infirmier·ère")
+    Vacancy.objects.filter(pk=103).update(status="draft")
+    CHANGES["v1/changes-live.json"] = CHANGES["v1/changes-problem-410.json"] = live
+    different = []
+    for name, path in CHANGES.items():
+        if "410" in name:
+            delete_old(datetime.max.replace(tzinfo=UTC))
+        text = json.dumps(client.get(path).json(), indent=2, ensure_ascii=False) + "\n"
+        text = re.sub(r'(since=|"cursor": ")[\w-]{20,}', r"\1CURSOR", text)
         different += differences(name, path, text)
     assert different == []
 
@@ -281,4 +310,4 @@ def test_columns_occur_where_the_golden_file_says():
 
 
 def test_every_golden_file_has_a_request():
-    assert {str(path.relative_to(HERE)) for path in HERE.glob("v*/*.json")} == set(BODIES)
+    assert {str(path.relative_to(HERE)) for path in HERE.glob("v*/*.json")} == set(BODIES | CHANGES)

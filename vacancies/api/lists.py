@@ -6,8 +6,9 @@ database. On SQLite, in a transaction, and where a clock is behind, a page is a 
 vacancies, in a snapshot too.
 """
 
-from collections.abc import Iterable
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -212,6 +213,36 @@ class ListViewSet(ReadOnlyViewSet):
         serializer = self.get_serializer(only=self.only)
         items = [serializer.to_representation(vacancies[pk]) for pk in page]
         return Page(dumps(items)[1:-1], period, {})
+
+    # --- Single items ---
+
+    def items(
+        self, pks: Sequence[int], state: RevisionState | None
+    ) -> tuple[dict[int, bytes], Rendered]:
+        """Return the items of the vacancies `pks` by id, in the snapshot of `state`, and those of
+        them that had to be rendered, to be stored.
+        """
+        if state and pks and has_read_model():
+            rows = fetch(_BY_ID, stored_version(self.item_version), [*pks])
+            items, rendered = read_items(self.serializer_class, rows, state) or ([], {})
+            base_url = absolute(self.request, "/")[:-1]
+            shared = rows[0][4] if rows else 0
+            with suppress(UnknownPlaceholderError):
+                return {
+                    row[0]: fill(self.joined([item]), base_url, shared, state)
+                    for row, item in zip(rows, items, strict=True)
+                }, rendered
+        serializer = self.get_serializer(only=self.only)
+        vacancies = Vacancy.objects.with_related(self.only).in_bulk(pks)
+        return {pk: dumps(serializer.to_representation(vacancies[pk])) for pk in vacancies}, {}
+
+    def next_turn(self, state: RevisionState | None) -> datetime | None:
+        """Return the next time at which a vacancy starts or ends."""
+        if state is None:
+            return Vacancy.objects.next_change(after=self.now)
+        cache = process_cache.process
+        period = cache.totals_at(self.now, state) if has_read_model() else None
+        return (period or cache.period_at(self.now, state)).until
 
     # --- Parameters ---
 

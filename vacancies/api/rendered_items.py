@@ -17,6 +17,7 @@ from jobsite.api.placeholders import Placeholder
 from jobsite.serving.rendered_items import dumps, render_item, strip_markers
 from vacancies.api.schema import ITEM_FORMAT
 from vacancies.api.serializers import BrandSerializer, RecruiterSerializer
+from vacancies.feed import maintenance as feed
 from vacancies.models import Brand, FilterOption, Recruiter, Vacancy
 from vacancies.readmodel.maintenance import best_effort_write
 
@@ -54,6 +55,13 @@ def stored_version(version: str) -> str:
 @cache
 def _stored_version(version: str, *values: object) -> str:
     return f"{version}/{ITEM_FORMAT}/{zlib.crc32(repr(values).encode()):08x}"
+
+
+def note_format() -> bool:
+    """Let clients of the feed read everything again if items have another format than before.
+    Return whether they have.
+    """
+    return feed.note_format(stored_version("v1"))
 
 
 def render(serializer_class: type[BaseSerializer], pks: Iterable[int]) -> dict[int, bytes]:

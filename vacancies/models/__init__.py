@@ -2,6 +2,7 @@
 
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
+from vacancies.models.feed import FeedEntry, FeedFormat, FeedTouch, TouchKind
 from vacancies.models.integration import Integration, IntegrationScope, IntegrationToken
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
@@ -34,6 +35,9 @@ __all__ = [
     "DailyStatisticsBase",
     "DailyVacancies",
     "DailyVisits",
+    "FeedEntry",
+    "FeedFormat",
+    "FeedTouch",
     "Filter",
     "FilterOption",
     "Integration",
@@ -51,6 +55,7 @@ __all__ = [
     "SearchTerm",
     "StateCount",
     "StatisticsQuerySet",
+    "TouchKind",
     "Vacancy",
     "VacancyCount",
     "VacancyOption",

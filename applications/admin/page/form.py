@@ -121,6 +121,8 @@ class StepInline(ZonedDateTimesAdmin, StackedInline):
     """The tasks of an application. The permissions of the application apply."""
 
     model = Task
+    verbose_name = _("task")
+    verbose_name_plural = _("tasks")
     extra = 0
     fields = ("name", "planned_at", "result", "is_visible")
     tab = False

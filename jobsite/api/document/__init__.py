@@ -100,6 +100,8 @@ def _allow_sparse_items(listed: Schema, schemas: JsonObject) -> None:
     if "anyOf" in data["items"]:  # another operation has the same list
         return
     name = data["items"]["$ref"].rpartition("/")[2]
+    if "vacancy" in schemas[name]["properties"]:  # a change, whose vacancy is sparse
+        return
     schemas[f"Sparse{name}"] = {
         "type": "object",
         "description": f"A {name} with only the keys in `fields`; their values are the same.",

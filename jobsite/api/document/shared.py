@@ -53,7 +53,11 @@ _ERROR = {
     },
 }
 _PROBLEM = {
-    "type": field("string", "Type of the problem. `about:blank`: see the status.", "about:blank"),
+    "type": field(
+        "string",
+        "Type of the problem. `about:blank`: see the status. `cursor-expired`: see 410.",
+        "about:blank",
+    ),
     "title": field("string", "Name of the status.", "Not Found"),
     "status": field("integer", "HTTP status.", 404, minimum=400, maximum=599),
     "detail": field("string", "A sentence for people.", "No published vacancy has this id."),
@@ -63,6 +67,12 @@ _PROBLEM = {
         "description": "One entry for each invalid query parameter (400 only).",
         "items": reference("ParameterError"),
         "examples": [[_refused(SIZE, "abc", parameters.NUMBER_ALLOWED)]],
+    },
+    "links": {
+        "type": "object",
+        "description": "Addresses that help (410 only): `restart` begins a feed anew.",
+        "properties": {"restart": {"type": "string", "format": "uri"}},
+        "examples": [{"restart": f"{EXAMPLE_HOST}/v1/vacancies/changes"}],
     },
 }
 _URL = f"{EXAMPLE_HOST}/v1/vacancies?page%5Bsize%5D=20&page%5Bnumber%5D="
@@ -122,7 +132,7 @@ SCHEMAS = {
     ),
     "Meta": object_schema("Position of the page in the list.", _META, optional=["suggestions"]),
     "ParameterError": object_schema("The error of one query parameter.", _ERROR),
-    "Problem": object_schema("An error (RFC 9457).", _PROBLEM, optional=["errors"]),
+    "Problem": object_schema("An error (RFC 9457).", _PROBLEM, optional=["errors", "links"]),
 }
 
 
@@ -233,6 +243,20 @@ SHARED: dict[int, tuple[str, str, tuple[str, ...], JsonObject]] = {
         "The `Accept` header excludes JSON.",
         (),
         {"Wants HTML only": _problem(406, "Could not satisfy the request Accept header.")},
+    ),
+    410: (
+        "Gone",
+        "The changes after this cursor are not known any more: read the list anew.",
+        (),
+        {
+            "Expired": _problem(
+                410,
+                "The changes after this cursor are not known any more. Read the list anew.",
+                "/v1/vacancies/changes",
+                type="cursor-expired",
+                links={"restart": f"{EXAMPLE_HOST}/v1/vacancies/changes"},
+            )
+        },
     ),
     429: (
         "TooManyRequests",

@@ -26,6 +26,8 @@ LISTS = {
     "/v1/vacancies/hot": lambda v: v.is_hot and v.audience != Audience.INTERNAL,
     "/v1/vacancies/internal": lambda v: v.audience != Audience.PUBLIC,
     "/v1/vacancies/hot/internal": lambda v: v.is_hot and v.audience != Audience.PUBLIC,
+    "/v1/vacancies/changes": lambda v: v.audience != Audience.INTERNAL,
+    "/v1/vacancies/internal/changes": lambda v: v.audience != Audience.PUBLIC,
     "/v0.1/vacancies": lambda v: v.audience != Audience.INTERNAL,
     "/v0.1/vacancies/internal": lambda v: v.audience != Audience.PUBLIC,
 }
@@ -132,7 +134,7 @@ class Command(BaseCommand):
     def _audit_lists(self, shown: list[Vacancy], *, insider: bool) -> Iterator[str]:
         for path, belongs in LISTS.items():
             self.bar.set_description(f"{self.who}: {path}")
-            if path.endswith("internal") and not insider:
+            if "internal" in path and not insider:
                 if (status := self._get(path)[0]) != 403:
                     yield f"{path}: answered {status}, not 403"
                 continue
@@ -179,6 +181,9 @@ class Command(BaseCommand):
         yield "language", ((pk, language or site_language()) for pk, language in languages)
 
     def _walk(self, path: str) -> Iterator[int]:
+        if path.endswith("/changes"):
+            yield from self._follow(path)
+            return
         page = last = 1
         while page <= last:
             query: dict[str, str | int] = {"page[size]": 100, "page[number]": page}
@@ -187,6 +192,19 @@ class Command(BaseCommand):
             _, content = self._get(path, query)
             yield from (item["id"] for item in content["data"])
             page, last = page + 1, content["meta"]["last_page"]
+
+    def _follow(self, path: str) -> Iterator[int]:
+        """Yield the ids of a client that follows the feed at `path` from its beginning."""
+        found: set[int] = set()
+        query: dict[str, str | int] = {"page[size]": 1000, "fields": "id"}
+        more = True
+        while more:
+            _, content = self._get(path, query)
+            for change in content["data"]:
+                act = found.add if change["change"] == "upsert" else found.discard
+                act(change["id"])
+            more, query["since"] = content["meta"]["more"], content["meta"]["cursor"]
+        yield from found
 
     def _get(
         self, path: str, query: Mapping[str, str | int] | None = None

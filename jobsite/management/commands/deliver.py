@@ -18,6 +18,7 @@ from jobsite.office.approval_emails import ApprovalEmails
 from jobsite.office.closing_emails import ClosingEmails
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.types import JsonObject
+from vacancies.feed.maintenance import OldChanges
 from vacancies.search.merge import MergeJob
 
 
@@ -35,7 +36,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         ConsentReminders,
         JobAlerts,
     )
-    others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob()]
+    others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), OldChanges()]
     lanes: dict[str, list[Job]] = {
         "mailbox": [Replies(base_url)],
         "others": others,

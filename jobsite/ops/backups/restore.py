@@ -225,6 +225,10 @@ def _statements(manifest: JsonObject) -> list[str]:
             f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + "
             f"{REVISION_STEP}, shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
+    if "jobsite_cursorgap" in tables:  # clients of a feed have to read the list anew
+        statements.append(
+            "INSERT INTO jobsite_cursorgap (after, before) SELECT -1, number FROM jobsite_revision"
+        )
     return statements
 
 

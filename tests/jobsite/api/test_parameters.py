@@ -134,9 +134,10 @@ NEAR_MISSES = {
     "filter[near]": "near filter[near][] lat lng longitude radius filter[distance]",
 }
 # Keys of an item, and names of other APIs, for which there is no parameter.
-NO_PARAMETERS = """is_hot hot isPermanent title titel location updated_at updated_since
-    createdAfter since date_from locale recruiter head_recruiter_id company id ids status
-    internal filters[x] page_x active valid_until lastModified seniority filter[pay] closes_at"""
+NO_PARAMETERS = """is_hot hot isPermanent title titel location
+    createdAfter date_from locale recruiter head_recruiter_id company id ids status
+    internal filters[x] page_x active valid_until seniority filter[pay] closes_at"""
+CHANGES = "updated_at updated_since since lastModified filter[modified]"
 RESEMBLE_NOTHING = (
     "session source campaign version random timestamp offerwall api_key foo x contest token"
 )
@@ -160,6 +161,12 @@ def test_name_of_another_api_is_rejected_with_the_right_name(client):
         assert (answer.status_code, answer.json()["detail"]) == (
             400,
             f"{wrong} is not a parameter here.",
+        )
+    for wrong in CHANGES.split():
+        answer = client.get("/v1/vacancies", {wrong: "5"})
+        assert (answer.status_code, answer.json()["detail"]) == (
+            400,
+            f"{wrong} is not a parameter here. /v1/vacancies/changes has what changed.",
         )
     for name in RESEMBLE_NOTHING.split():
         assert client.get("/v1/vacancies", {name: "5"}).status_code == 200, name

@@ -257,7 +257,7 @@ def test_vacancy_gets_another_form_while_its_form_is_read(site, monkeypatch):
         return serve(*served)
 
     monkeypatch.setattr(forms_v1, "serve", move)
-    site.process.last_shared.forms.clear()
+    site.process.last_shared.values.clear()
     assert site.body(f"{LIST}/{moved.pk}/form") == before
     assert site.body(f"{LIST}/{moved.pk}/form") != before
     assert site.body(f"{LIST}/{stays.pk}/form") == before

@@ -2,7 +2,7 @@ from time import sleep
 from typing import Any
 
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies.api.rendered_items import stored_version
+from vacancies.api.rendered_items import note_format, stored_version
 from vacancies.api.versions import LIST_VIEWS
 from vacancies.readmodel.maintenance import balance, delete_unused_items, mark_expired
 from vacancies.readmodel.totals import is_maintained
@@ -30,4 +30,5 @@ class Command(BaseCommand):
             delete_unused_items([stored_version(view.item_version) for view in LIST_VIEWS])
             compact()
         merge()
+        note_format()
         self.finish(f"Marked {marked} vacancies.", marked=marked)

@@ -6,7 +6,7 @@ from rest_framework.serializers import BaseSerializer
 
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.serving.revision import snapshot
-from vacancies.api.rendered_items import render, store, stored_version
+from vacancies.api.rendered_items import note_format, render, store, stored_version
 from vacancies.api.versions import LIST_VIEWS
 from vacancies.models import ListedVacancy, RenderedItem
 from vacancies.readmodel.maintenance import rebuild
@@ -46,6 +46,7 @@ class Command(BaseCommand):
                     last = pks[-1]
                     made += self.render(view.serializer_class, version, pks)
                     bar.update(len(pks))
+        note_format()
         self.finish(f"Rendered {made} items.", made=made)
 
     def batch(self, *, after: int) -> list[int]:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0006_no_statistics_by_option"),
+        ("vacancies", "0007_feed"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -1,0 +1,282 @@
+"""What changed in a list after a cursor.
+
+The rules are numbered as in docs/architecture.md. Everything is read in one snapshot of the
+database, whose revision is `number`.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+
+from jobsite.models import CursorGap
+from jobsite.serving.revision import fetch
+from vacancies.feed.cursor import (
+    END,
+    Cursor,
+    CursorExpiredError,
+    FeedScope,
+    LiveCursor,
+    WalkCursor,
+    microseconds,
+    time,
+)
+from vacancies.models import (
+    FeedEntry,
+    ListedVacancy,
+    TouchKind,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+)
+from vacancies.querysets import PublishedQuerySet, VacancyList, is_live
+from vacancies.readmodel.totals import is_maintained
+
+SCAN = 1_000  # rows that one request looks at, at least
+_ENTRIES = (
+    "SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
+    "JOIN vacancies_feedentry AS e ON e.mark = c.mark "
+    "WHERE c.number BETWEEN %s AND %s AND (c.number > %s OR e.vacancy_id > %s) "
+    "ORDER BY c.number, e.vacancy_id LIMIT %s"
+)
+_TOUCHED = (
+    "SELECT c.number FROM jobsite_commit AS c WHERE c.number >= %s AND EXISTS "
+    "(SELECT 1 FROM vacancies_feedtouch AS t WHERE t.mark = c.mark) ORDER BY c.number LIMIT 1"
+)
+_TOUCHES = (
+    "SELECT DISTINCT t.kind, t.object_id FROM jobsite_commit AS c "
+    "JOIN vacancies_feedtouch AS t ON t.mark = c.mark WHERE c.number = %s"
+)
+
+
+class FeedChange(NamedTuple):
+    id: int
+    is_visible: bool  # in the list; else it is to be removed
+
+
+class FeedPage(NamedTuple):
+    changes: list[FeedChange]
+    cursor: Cursor
+    has_more: bool
+
+
+def read(
+    cursor: Cursor | None, scope: FeedScope, size: int, *, now: datetime, number: int
+) -> FeedPage:
+    """Return up to `size` changes after `cursor`; without one, the vacancies of the list. Raises
+    CursorExpiredError.
+    """
+    cursor = cursor or WalkCursor(0, number, microseconds(now), -1)
+    if _is_in_gap(cursor):
+        raise CursorExpiredError
+    if cursor.number > number:  # this server is late: the client has newer content
+        return FeedPage([], cursor, isinstance(cursor, WalkCursor))
+    result = _Reader(scope, size, now).read(cursor, number)
+    if not result.changes and isinstance(result.cursor, type(cursor)) and not result.has_more:
+        return result._replace(cursor=cursor)  # so that the response stays the same
+    return result._replace(cursor=replace(result.cursor, seen=max(cursor.seen, number)))
+
+
+def has_been_listed(scope: FeedScope, *, at: datetime) -> bool:
+    """Whether the list has, or recently had, vacancies of the brand."""
+    entries = FeedEntry.objects.filter(**{_flag(scope.vacancy_list): True})
+    audiences = scope.vacancy_list.audiences
+    begun = Q(status="published", publish_from__lte=at, audience__in=audiences)
+    known = begun | Q(pk__in=entries.values("pk"))
+    return Vacancy.objects.filter(known, brand=scope.brand).exists()
+
+
+def _flag(vacancy_list: VacancyList) -> str:
+    return "was_internal" if vacancy_list.is_internal else "was_external"
+
+
+def _is_in_gap(cursor: Cursor) -> bool:
+    """R6, R7: whether a revision that the client read, or stopped in, is not known any more."""
+    is_inside = isinstance(cursor, LiveCursor) and cursor.last != END
+    read_until = cursor.number - is_inside
+    gaps = Q(after__lt=read_until, before__gt=read_until)
+    return CursorGap.objects.filter(
+        gaps | Q(after__lt=cursor.seen, before__gt=cursor.seen)
+    ).exists()
+
+
+class _Reader:
+    """Reads a list at one time."""
+
+    def __init__(self, scope: FeedScope, size: int, now: datetime) -> None:
+        self.list, self.brand, self.size, self.now = scope.vacancy_list, scope.brand, size, now
+
+    def read(self, cursor: Cursor, number: int) -> FeedPage:
+        """Read at this time. If the cursor has a later one, from another clock, go back: what
+        starts or ends in between is read again.
+        """
+        now = microseconds(self.now)
+        if isinstance(cursor, WalkCursor):
+            return self.walk(replace(cursor, at=min(cursor.at, now)), number)
+        if cursor.at > now:
+            cursor = replace(cursor, at=now, at_last=END)
+        return self.follow(cursor, number)
+
+    def walk(self, cursor: WalkCursor, number: int) -> FeedPage:
+        """The next vacancies of the whole list."""
+        rows = self.members().filter(pk__gt=cursor.last).order_by("pk")
+        pks = list(rows.values_list("pk", flat=True)[: self.size])
+        changes = [FeedChange(pk, True) for pk in pks]
+        if len(pks) == self.size:
+            return FeedPage(changes, replace(cursor, last=pks[-1]), True)
+        has_more = (cursor.number, cursor.at) != (number, microseconds(self.now))
+        return FeedPage(
+            changes, LiveCursor(cursor.number, END, cursor.at, END, cursor.seen), has_more
+        )
+
+    def follow(self, cursor: LiveCursor, number: int) -> FeedPage:
+        """What changed: by commits, then by starts and ends (R5: their positions are independent)."""
+        limit = max(SCAN, self.size)
+        changes: list[FeedChange] = []
+        position = cursor
+        rows = list(islice(changed(cursor.number, cursor.last), limit))
+        for change, (of, pk) in self.judge(rows):
+            if len(changes) == self.size:
+                return FeedPage(changes, position, True)
+            changes += [change] if change else []
+            position = replace(position, number=of, last=pk)
+        if len(rows) == limit:
+            return FeedPage(changes, position, True)
+        if changes:
+            position = replace(cursor, number=number, last=END)
+        rows = self.turns(cursor.at, cursor.at_last, limit)
+        for change, (at, pk) in self.judge(rows):
+            if len(changes) == self.size:
+                return FeedPage(changes, position, True)
+            changes += [change] if change else []
+            position = replace(position, at=at, at_last=pk)
+        if len(rows) == limit:
+            return FeedPage(changes, position, True)
+        if not changes:
+            return FeedPage([], cursor, False)
+        position = replace(
+            position, number=number, last=END, at=microseconds(self.now), at_last=END
+        )
+        return FeedPage(changes, position, False)
+
+    def members(self) -> PublishedQuerySet:
+        """The vacancies of the list at this time."""
+        rows = _published().live(at=self.now).in_list(self.list)
+        return rows if self.brand is None else rows.filter(brand_id=self.brand)
+
+    def turns(self, at: int, last: int, limit: int) -> list[tuple[int, int]]:
+        """The starts and ends after `at` until now: the time and the id of each, in this order."""
+        found: set[tuple[int, int]] = set()
+        for name in ("publish_from", "publish_until"):
+            rows = _published(with_expired=name == "publish_until").filter(
+                Q(**{f"{name}__gt": time(at)}) | Q(**{name: time(at)}, pk__gt=last),
+                **{f"{name}__range": (time(at), self.now)},
+            )
+            first = rows.order_by(name, "pk").values_list(name, "pk")[:limit]
+            found |= {(microseconds(moment), pk) for moment, pk in first}
+        return sorted(found)[:limit]
+
+    def judge(
+        self, rows: list[tuple[int, int]]
+    ) -> Iterator[tuple[FeedChange | None, tuple[int, int]]]:
+        """Yield each of `rows` with what clients have to do with the vacancy, its second member."""
+        pks = {pk for _, pk in rows}
+        columns = ("status", "audience", "publish_from", "publish_until", "brand_id")
+        current = {
+            pk: values
+            for pk, *values in Vacancy.objects.filter(pk__in=pks).values_list("pk", *columns)
+        }
+        entries = {
+            pk: flags
+            for pk, *flags in FeedEntry.objects.filter(pk__in=pks).values_list(
+                "pk", _flag(self.list), "has_moved"
+            )
+        }
+        for row in rows:
+            yield self.change(row[1], current.get(row[1]), entries.get(row[1])), row
+
+    def change(
+        self, pk: int, current: list[Any] | None, entry: list[Any] | None
+    ) -> FeedChange | None:
+        """Return the change of a vacancy that is `current`, whose entry has two flags. None: no
+        client has it.
+        """
+        status, audience, start, end, brand = current or ("", "", self.now, None, None)
+        is_of_brand = self.brand is None or brand == self.brand
+        has_begun = status == "published" and start <= self.now and audience in self.list.audiences
+        if has_begun and is_of_brand:
+            return FeedChange(pk, is_live(start, end, at=self.now))
+        was_in_list, has_moved = entry or (False, False)
+        if was_in_list and (current is None or is_of_brand or has_moved):
+            return FeedChange(pk, False)
+        return None
+
+
+def _published(*, with_expired: bool = True) -> PublishedQuerySet:
+    """The rows of the vacancies whose status is published; on PostgreSQL those of the read model,
+    which has the indexes. Without those marked as expired, its index of starts applies.
+    """
+    if not is_maintained():
+        return Vacancy.objects.filter(status="published")
+    return ListedVacancy.objects.filter(is_expired__in=(False, True) if with_expired else (False,))
+
+
+def changed(number: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield the vacancies that commits changed, after id `last` of commit `number`: the number and
+    the id of each, in this order.
+
+    R4: with the vacancies that show a row which the commit touched, as they are now.
+    """
+    first = number + 1 if last == END else number
+    last = 0 if last == END else last
+    while True:
+        touched = fetch(_TOUCHED, first)
+        until = touched[0][0] if touched else END
+        yield from _entries(first, until - 1, last)
+        if not touched:
+            return
+        after = last if until == first else 0
+        yield from ((until, pk) for pk in _carriers(until, after))
+        first, last = until + 1, 0
+
+
+def _entries(first: int, until: int, last: int) -> Iterator[tuple[int, int]]:
+    while first <= until:
+        rows = fetch(_ENTRIES, first, until, first, last, SCAN)
+        yield from rows
+        if len(rows) < SCAN:
+            return
+        first, last = rows[-1]
+
+
+def _carriers(number: int, last: int) -> Iterator[int]:
+    """Yield the ids of the entries of a commit and of the vacancies that it touched, in batches."""
+    touches = fetch(_TOUCHES, number)
+    while True:
+        found = {pk for _, pk in fetch(_ENTRIES, number, number, number, last, SCAN)}
+        for kind, pk in touches:
+            for rows, name in _showing(kind, pk):
+                ids = rows.filter(**{f"{name}__gt": last}).order_by(name)
+                found.update(ids.values_list(name, flat=True)[:SCAN])
+        batch = sorted(found)[:SCAN]
+        yield from batch
+        if len(batch) < SCAN:
+            return
+        last = batch[-1]
+
+
+def _showing(kind: str, pk: int) -> Iterable[tuple[Any, str]]:
+    """The rows of the vacancies that show the row, and the column that has their id."""
+    published = Vacancy.objects.filter(status="published")
+    match kind:
+        case TouchKind.OPTION:
+            return [(VacancyOption.objects.filter(option=pk), "vacancy_id")]
+        case TouchKind.BRAND:
+            return [(published.filter(brand=pk), "pk")]
+        case TouchKind.RECRUITER:
+            links = VacancyRecruiter.objects.filter(recruiter=pk)
+            return [(published.filter(head_recruiter=pk), "pk"), (links, "vacancy_id")]
+    return [(published, "pk")]
