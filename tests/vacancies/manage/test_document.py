@@ -71,8 +71,9 @@ def test_it_has_each_path_and_the_public_document_has_none():
 @pytest.mark.slow("generates a client")
 def test_a_client_can_be_generated_from_it(tmp_path):
     (tmp_path / "openapi.json").write_text(json.dumps(DOCUMENT))
+    (tmp_path / "config.json").write_text('{"post_hooks": []}')
     words = "-m openapi_python_client generate --fail-on-warning --meta none --path openapi.json"
-    command = [sys.executable, *words.split(), "--output-path", "made"]
+    command = [sys.executable, *words.split(), "--output-path", "made", "--config", "config.json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     made = (tmp_path / "made/api/default/put_vacancy.py").read_text()
