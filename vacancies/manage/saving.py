@@ -319,4 +319,6 @@ def _key(column: str) -> str:
 
 
 def _keys(content: Content) -> list[str]:
-    return list(dict.fromkeys(_key(name) for name in content if name not in _OF_ADDRESS))
+    """Return the keys of the body that set `content`, in the order of an item."""
+    keys = {_key(name) for name in content if name not in _OF_ADDRESS}
+    return [name for name in items.ManagedVacancySerializer.Meta.fields if name in keys]

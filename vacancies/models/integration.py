@@ -15,7 +15,7 @@ from vacancies.models.catalogue import Brand
 class IntegrationScope(models.TextChoices):
     """What an integration may do."""
 
-    READ = "vacancies:read", _("Read vacancies in every state")
+    READ = "vacancies:read", _("Read all vacancies")
     WRITE = "vacancies:write", _("Write, close and archive vacancies")
     PUBLISH = "vacancies:publish", _("Publish vacancies and change their dates")
     RECRUITERS = "recruiters:write", _("Add recruiters")
