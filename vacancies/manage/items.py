@@ -61,9 +61,11 @@ def find(brand: Brand | None, reference: str) -> Vacancy | None:
     return Vacancy.objects.filter(brand=brand, reference=reference).first()
 
 
-def stored_item(request: HttpRequest, pk: int) -> JsonObject:
-    [item] = items_of(request, [Vacancy.objects.with_related().get(pk=pk)])
-    return item
+def item_of(request: HttpRequest, vacancy: Vacancy) -> JsonObject:
+    """Return the item of `vacancy`, which is read unless it was read `with_related`."""
+    if not hasattr(vacancy, "ordered_choices"):
+        vacancy = Vacancy.objects.with_related().get(pk=vacancy.pk)
+    return items_of(request, [vacancy])[0]
 
 
 def address_of(request: Any, brand: Brand | None, reference: str) -> str | None:

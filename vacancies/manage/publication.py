@@ -41,7 +41,8 @@ def decide(
     if IntegrationScope.PUBLISH not in integration.scopes:
         kept, reason = changed - ends, NEEDS_SCOPE
     else:
-        kept, reason = changed.intersection(_of_people(vacancy) - ends), OF_A_PERSON
+        others = changed - ends
+        kept, reason = others and others & _of_people(vacancy), OF_A_PERSON
     if "status" in kept and "from" not in sent:
         wanted.pop("publish_from", None)  # it only follows from the status
         kept -= {"publish_from"}

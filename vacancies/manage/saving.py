@@ -24,7 +24,7 @@ from vacancies.history.versions import (
     Content,
     as_json,
     changed_content,
-    read_content,
+    content_of,
 )
 from vacancies.manage import items
 from vacancies.manage.parsing import Fault, RefusedBodyError, parse, warnings_of
@@ -124,7 +124,7 @@ def check_preconditions(target: Target, vacancy: Vacancy | None) -> None:
     headers = target.request.headers
     if "If-Match" not in headers and "If-None-Match" not in headers:
         return
-    etag = items.etag_of(items.stored_item(target.request, vacancy.pk)) if vacancy else None
+    etag = items.etag_of(items.item_of(target.request, vacancy)) if vacancy else None
     if "If-Match" in headers and not items.matches(headers["If-Match"], etag):
         raise PreconditionError("The vacancy is not the one that If-Match names.")
     if "If-None-Match" in headers and items.matches(headers["If-None-Match"], etag):
@@ -132,7 +132,8 @@ def check_preconditions(target: Target, vacancy: Vacancy | None) -> None:
 
 
 def _locked(target: Target) -> Vacancy | None:
-    rows = Vacancy.objects.select_for_update(of=("self",)).select_related("brand")
+    """Return the vacancy with its rows, locked before they are read."""
+    rows = Vacancy.objects.with_related().select_related("form").select_for_update(of=("self",))
     return rows.filter(brand=target.brand, reference=target.reference).first()
 
 
@@ -143,7 +144,7 @@ def _read(target: Target, stored: Vacancy | None, body: JsonObject) -> _Wanted:
     """Return what `body` wants of the vacancy, with all errors."""
     new = Vacancy(brand=target.brand, reference=target.reference, created_at=target.at)
     vacancy = stored or new
-    before = read_content(stored) if stored else {}
+    before = content_of(stored) if stored else {}
     changes: list[Remark] = []
     item, unknown, faults = parse(body, changes)
     if stored is None and "title" not in body:
@@ -226,6 +227,8 @@ def _save(target: Target, wanted: _Wanted, *, is_dry_run: bool) -> Result:
     vacancy, result = wanted.vacancy, wanted.result
     if not (wanted.faults or wanted.unknown or result.is_new):
         wanted.content |= _without_stale_request(target, wanted)
+        if not changed_content(wanted.before, wanted.content):
+            return result
     edit = Edit(wanted.content)
     try:
         plan = plan_save(vacancy, edit, at=target.at)

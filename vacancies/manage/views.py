@@ -96,7 +96,7 @@ class VacancyView(ManageView):
         vacancy = items.find(target.brand, reference)
         if vacancy is None:
             raise NotFound(NO_SUCH_VACANCY)
-        item = items.stored_item(request._request, vacancy.pk)
+        item = items.item_of(request._request, vacancy)
         return Response({"data": item}, headers={"ETag": items.etag_of(item)})
 
     @_refusals
@@ -106,8 +106,8 @@ class VacancyView(ManageView):
         [dry_run] = parameters.choices("dry_run", dry_run, ("true", "false"))
         is_dry_run = dry_run == "true"
         result = put(target, read_body(request._request), is_dry_run=is_dry_run)
-        pk = result.vacancy.pk
-        item = items.stored_item(request._request, pk) if pk else None
+        is_stored = not result.vacancy._state.adding
+        item = items.item_of(request._request, result.vacancy) if is_stored else None
         answer = {
             "data": item,
             "changed": result.changed,
