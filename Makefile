@@ -8,13 +8,17 @@ PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 # Without bytecode files, each of pytest's workers compiles all tests anew: 6 seconds of CPU.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all node faults cluster check lint fix messages golden pdfjs requirements audit sbom
+.PHONY: demo test test-postgresql test-all node faults cluster check lint fix messages golden pdfjs requirements audit sbom
 
 demo: $(VENV)/.run
 	$(VENV)/bin/python manage.py demo $(if $(PORT),--port $(PORT))
 
 test: $(VENV)/.dev  ## the fast tests, in 2 minutes; PYTEST adds options, for example PYTEST='-k form'
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal --warn-above 120 $(PYTEST)
+
+test-postgresql: $(VENV)/.dev  ## the fast tests that use a database, on a PostgreSQL of their own
+	$(VENV)/bin/python -m tests.servers.on_postgresql \
+	  $(VENV)/bin/python -m pytest -n 3 --dist worksteal -m "database and not slow" $(PYTEST)
 
 MARKS ?= not faults
 test-all: $(VENV)/.dev  ## the fast and the slow tests; MARKS selects among them

@@ -5,7 +5,7 @@ heading that two fields have is followed by the name of the field.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from applications.models import Application, FormSnapshot, Submission
+from applications.models import Application, FormSnapshot, Submission, SubmissionFile
 from applications.models.stage import reason_label
 from applications.querysets import ApplicationQuerySet
 from applications.submissions.answers import answers
@@ -39,18 +39,22 @@ class ApplicationTable:
         outlives the request's.
         """
         with translation.override(self.language):
-            fields = self._fields()
+            snapshots = self._snapshots()
+            fields = _fields(snapshots.values())
             yield [[*_headings(), *_labels(fields), _("Other values")]]
         for start in range(0, len(self.pks), BATCH):
             pks = self.pks[start : start + BATCH]
             with translation.override(self.language):
                 found = _rows().in_bulk(pks)
-                yield [self._row(found[pk], fields) for pk in pks if pk in found]
+                files = _files(found.values())
+                yield [
+                    _row(found[pk], fields, snapshots, files.get(pk, ()))
+                    for pk in pks
+                    if pk in found
+                ]
 
-    def _fields(self) -> dict[str, str]:
-        """Return the label of each field by name, in the order of the forms, the
-        newest form first.
-        """
+    def _snapshots(self) -> dict[int, FormSnapshot]:
+        """Return the forms as they were, by id, the newest first: many applications have one."""
         snapshots: set[int] = set()
         for start in range(0, len(self.pks), BATCH):
             pks = self.pks[start : start + BATCH]
@@ -58,24 +62,46 @@ class ApplicationTable:
                 "pk", flat=True
             )
             snapshots.update(used.distinct())
-        found: dict[str, str] = {}
-        for snapshot in FormSnapshot.objects.filter(pk__in=snapshots).order_by("-pk"):
-            for _path, field in walk(snapshot.sections):
-                label = field["label"]
-                found.setdefault(
-                    field["name"], label["label"] if isinstance(label, dict) else label
-                )
-        return found
+        rows = FormSnapshot.objects.filter(pk__in=snapshots).order_by("-pk")
+        return {row.pk: row for row in rows}
 
-    def _row(self, application: Application, fields: dict[str, str]) -> list[Cell]:
-        given: dict[str, str] = {}
-        submission = getattr(application, "submission", None)
-        for section in answers(submission) if submission else ():
+
+def _fields(snapshots: Iterable[FormSnapshot]) -> dict[str, str]:
+    """Return the label of each field by name, in the order of the `snapshots`."""
+    found: dict[str, str] = {}
+    for snapshot in snapshots:
+        for _path, field in walk(snapshot.sections):
+            label = field["label"]
+            found.setdefault(field["name"], label["label"] if isinstance(label, dict) else label)
+    return found
+
+
+def _files(applications: Iterable[Application]) -> dict[int, list[SubmissionFile]]:
+    """Return the files of the `applications` by the id of the application."""
+    found: dict[int, list[SubmissionFile]] = {}
+    pks = [each.pk for each in applications]
+    rows = SubmissionFile.objects.filter(submission__application__in=pks)
+    for pk, field, name in rows.values_list("submission__application", "field", "original_name"):
+        found.setdefault(pk, []).append(SubmissionFile(field=field, original_name=name))
+    return found
+
+
+def _row(
+    application: Application,
+    fields: dict[str, str],
+    snapshots: dict[int, FormSnapshot],
+    files: Iterable[SubmissionFile],
+) -> list[Cell]:
+    given: dict[str, str] = {}
+    submission = getattr(application, "submission", None)
+    if submission:
+        submission.snapshot = snapshots[submission.snapshot_id]
+        for section in answers(submission, files):
             for answer in section.answers:
                 given[answer.name] = "; ".join(answer.values)
-        own = [given.pop(name, "") for name in fields]
-        others = "; ".join(f"{name}: {value}" for name, value in given.items())
-        return [*_values(application, submission), *own, others]
+    own = [given.pop(name, "") for name in fields]
+    others = "; ".join(f"{name}: {value}" for name, value in given.items())
+    return [*_values(application, submission), *own, others]
 
 
 def _headings() -> list[str]:
@@ -128,12 +154,8 @@ def _values(application: Application, submission: Submission | None) -> list[Cel
 
 def _rows() -> ApplicationQuerySet:
     titles = Prefetch("vacancy", Vacancy.objects.only("title"))  # not its texts
-    rows = (
-        Application.objects.with_stage()
-        .with_reason()
-        .select_related("user", "submission__snapshot")
-    )
-    return rows.prefetch_related("submission__files", titles)
+    rows = Application.objects.with_stage().with_reason().select_related("user", "submission")
+    return rows.prefetch_related(titles)
 
 
 def csv_response(pks: Sequence[int], *, at: datetime) -> StreamingHttpResponse:

@@ -71,6 +71,12 @@ class AdminSite(UnfoldAdminSite):
         """Make the list when it is read: pages show our menu instead."""
         return SimpleLazyObject(partial(super().get_app_list, request, app_label))
 
+    def get_sidebar_list(self, request: HttpRequest) -> list[dict[str, Any]]:
+        """Return our menu. Unfold would copy it, and make a class for each permission."""
+        from jobsite.admin.menu import navigation  # its package registers pages with this site
+
+        return navigation(request)
+
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         return AutocompleteView.as_view(admin_site=self)(request)
 

@@ -134,13 +134,17 @@ TEMPLATES = [
                 "jobsite.appearance.context",
                 "jobsite.site.hosts.context",
             ],
-            "libraries": {"site_links": "jobsite.site.hosts"},
+            "libraries": {
+                "people": "applications.admin.people",
+                "site_links": "jobsite.site.hosts",
+            },
+            "builtins": ["jobsite.form_renderer"],
         },
     }
 ]
 
 # Templates of widgets can be overridden: templates/unfold/widgets/.
-FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+FORM_RENDERER = "jobsite.form_renderer.FormRenderer"
 
 # Extensions of the rich text editor. The fields sanitise their texts themselves.
 DJANGO_PROSE_EDITOR_EXTENSIONS = [
@@ -587,9 +591,6 @@ UNFOLD = {
         lambda request: static("jobsite/accessibility.js"),
         lambda request: static("jobsite/search.js"),
     ],
-    "SIDEBAR": {
-        "navigation": "jobsite.admin.menu.navigation",
-    },
 }
 
 # --- The OpenAPI document and its page ---------------------------------------------------------

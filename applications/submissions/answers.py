@@ -1,7 +1,7 @@
 """The values of a submission with the labels of its form as it was."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
@@ -37,19 +37,19 @@ class Section:
     answers: list[Answer]
 
 
-def answers(submission: Submission) -> list[Section]:
+def answers(submission: Submission, files: Iterable[SubmissionFile] | None = None) -> list[Section]:
     """Return what was submitted, in the order of the form, with the fields that were left empty.
 
     Fields that depend on an answer that was not given are left out. Values and files of fields that
     the snapshot does not have follow in a section of their own: nothing that is stored is left out.
-    Words that the form does not have ("Yes") are in the active language. Two queries, if `snapshot`
-    and `files` are not loaded.
+    Words that the form does not have ("Yes") are in the active language. `files` are those of the
+    submission, if they are known. Two queries, if `snapshot` and `files` are not loaded.
     """
-    files = {file.field: file for file in submission.files.all()}
+    by_field = {file.field: file for file in (submission.files.all() if files is None else files)}
     values = dict(submission.values)
     sections = [
         Section(
-            section.get("title") or "", list(_answers(section.get("fields", ()), values, files))
+            section.get("title") or "", list(_answers(section.get("fields", ()), values, by_field))
         )
         for section in submission.snapshot.sections
     ]
@@ -57,11 +57,11 @@ def answers(submission: Submission) -> list[Section]:
         Answer(
             name,
             name,
-            _values(files.get(name), _texts(values.get(name), {})),
-            files.get(name),
-            name in files,
+            _values(by_field.get(name), _texts(values.get(name), {})),
+            by_field.get(name),
+            name in by_field,
         )
-        for name in dict.fromkeys((*values, *files))
+        for name in dict.fromkeys((*values, *by_field))
     ]
     if others:
         sections.append(Section(gettext("Other values"), others))

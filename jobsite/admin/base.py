@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -15,6 +16,7 @@ from django.db.models.functions import Coalesce
 from django.forms import BaseModelForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import URLPattern, reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -70,6 +72,14 @@ class InlineFormSet(InlineAdminFormSet):
             inline.has_delete_permission,
             inline.has_view_permission,
         )
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return the rows, which a page reads five times: unfold makes an empty form each time."""
+        return iter(self.rows)
+
+    @cached_property
+    def rows(self) -> list[Any]:
+        return list(super().__iter__())
 
     def inline_formset_data(self) -> str:
         data = json.loads(super().inline_formset_data())

@@ -1,14 +1,21 @@
-"""The menu of the admin. `UNFOLD` in settings.py names `navigation`."""
+"""The menu of the admin, which `AdminSite.get_sidebar_list` returns."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from jobsite.types import StrOrPromise
 
+Item = dict[str, Any]
 
-def page(title: StrOrPromise, icon: str, model: str) -> dict[str, object]:
+
+def page(title: StrOrPromise, icon: str, model: str) -> Item:
     """Return the menu item of the list of `model`, shown to users who may view it."""
     app, name = model.split(".")
     return {
@@ -39,16 +46,38 @@ def is_start_page(request: HttpRequest) -> bool:
     return request.path == reverse("admin:index")
 
 
-def navigation(request: HttpRequest) -> list[dict[str, object]]:
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the groups of the menu: the daily work, and the settings, which are folded
-    (templates/unfold/helpers/app_list.html). unfold filters the items by their `permission`."""
-    return [{"title": "", "items": daily_work(), "is_setting": False}] + [
-        {"title": title, "items": items, "is_setting": True}
-        for title, items in settings_by_subject()
+    (templates/unfold/helpers/app_list.html).
+    """
+    groups = [("", daily_work()), *settings_by_subject()]
+    return [
+        {"title": title, "items": list(shown(request, items)), "is_setting": number > 0}
+        for number, (title, items) in enumerate(groups)
     ]
 
 
-def daily_work() -> list[dict[str, object]]:
+def shown(request: HttpRequest, items: list[Item]) -> Iterator[Item]:
+    """Yield the items that the user may open, with whether their page is open, and with `count`,
+    which the template calls.
+    """
+    for item in items:
+        permission, badge = item.pop("permission", None), item.pop("badge", None)
+        if permission and not called(permission)(request):
+            continue
+        is_active = item.get("active")
+        item["active"] = is_active(request) if is_active else item["link"] in request.path
+        if badge:
+            item["count"] = partial(called(badge), request)
+        yield item
+
+
+def called(name: Callable | str) -> Callable:
+    """Return the function with this name. The names of other apps are read when a page is shown."""
+    return import_string(name) if isinstance(name, str) else name
+
+
+def daily_work() -> list[Item]:
     vacancies = reverse("admin:vacancies_vacancy_changelist")
     return [
         {
@@ -78,7 +107,7 @@ def daily_work() -> list[dict[str, object]]:
     ]
 
 
-def settings_by_subject() -> list[tuple[StrOrPromise, list[dict[str, object]]]]:
+def settings_by_subject() -> list[tuple[StrOrPromise, list[Item]]]:
     return [
         (
             _("Vacancies"),

@@ -38,8 +38,8 @@ class Day:
     is_today: bool
     is_outside: bool  # of another month
     url: str
-    live: list[tuple[int, str]] = field(default_factory=list)  # (id, title)
-    closing: list[tuple[int, str]] = field(default_factory=list)
+    live: list[tuple[str, str]] = field(default_factory=list)  # (URL, title)
+    closing: list[tuple[str, str]] = field(default_factory=list)
     has_more: bool = False
 
 
@@ -147,6 +147,7 @@ def _fill(days: Sequence[Day], own: VacancyQuerySet, limit: int) -> None:
         for kind, (sql, of_query) in enumerate(compiled):
             parts.append(f"SELECT {number} AS day, {kind} AS kind, part.* FROM ({sql}) AS part")
             parameters += [times.get(value, value) for value in of_query]
+    url = reverse("admin:vacancies_vacancy_change", args=[0])
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(parts), parameters)
         for number, kind, pk, title in cursor.fetchall():
@@ -154,4 +155,4 @@ def _fill(days: Sequence[Day], own: VacancyQuerySet, limit: int) -> None:
             if len(entries) == limit:
                 days[number].has_more = True
             else:
-                entries.append((pk, title))
+                entries.append((url.replace("/0/", f"/{pk}/"), title))

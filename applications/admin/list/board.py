@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
@@ -24,6 +24,7 @@ from applications.models import Application, Stage
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
+from jobsite.form_renderer import escaped
 from jobsite.types import JsonObject, UserRequest
 from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
@@ -117,11 +118,14 @@ class Cards:
             "rating": gettext("rated %(rating)s/5"),
             "move": gettext("Move %(name)s to"),
         }
-        self.marks = {
+        marks = {
             "is-new": gettext("New"),
             "is-repeated": gettext("Applied again"),
             "is-withdrawn": gettext("Withdrawn"),
         }
+        self.marks = [
+            format_html('<span class="panel-state {}">{}</span>', *mark) for mark in marks.items()
+        ]
         # The same for each card.
         self.menu_of = ""
         if may_move:
@@ -144,43 +148,39 @@ class Cards:
             )
 
     def html(self, application: Application) -> str:
-        name = application.display_name
-        facts = [self.texts["age"] % {"age": timesince(application.created_at, self.now, depth=1)}]
+        """Return the card. `format_html` for each of its parts would take five times as long."""
+        name = escaped(application.display_name)
+        age = timesince(application.created_at, self.now, depth=1)
+        facts = [escaped(self.texts["age"] % {"age": age})]
         if self.names_vacancy:
-            link = '<a class="text-link" href="?vacancy__id__exact={}">{}</a>'
-            facts.insert(0, format_html(link, application.vacancy_id, application.vacancy.title))
+            title = escaped(application.vacancy.title)
+            query = f"?vacancy__id__exact={application.vacancy_id}"
+            facts.insert(0, f'<a class="text-link" href="{query}">{title}</a>')
         if application.rating:
-            facts.append(self.texts["rating"] % {"rating": application.rating})
+            facts.append(escaped(self.texts["rating"] % {"rating": application.rating}))
         applies = (application.read_at is None, application.is_repeated, application.withdrawn_at)
-        marks = [
-            mark for mark, is_marked in zip(self.marks.items(), applies, strict=True) if is_marked
-        ]
-        return format_html(
-            '<li class="board-card" data-card data-name="{}"{}><a class="board-name" '
-            'href="{}">{}</a>'
-            '<p class="board-facts">{}</p>{}{}</li>',
-            name,
-            mark_safe(' draggable="true"') if self.menu_of else "",
-            self.url.replace("/0/", f"/{application.pk}/"),
-            name,
-            format_html_join(" · ", "{}", ((each,) for each in facts)),
-            format_html('<p class="panel-row">{}</p>', _marks(marks)) if marks else "",
-            self._menu(application, name) if self.menu_of else "",
+        marks = "".join(
+            mark for mark, is_marked in zip(self.marks, applies, strict=True) if is_marked
+        )
+        drag = ' draggable="true"' if self.menu_of else ""
+        row = f'<p class="panel-row">{marks}</p>' if marks else ""
+        menu = self._menu(application) if self.menu_of else ""
+        url = self.url.replace("/0/", f"/{application.pk}/")
+        return SafeString(
+            f'<li class="board-card" data-card data-name="{name}"{drag}>'
+            f'<a class="board-name" href="{url}">{name}</a>'
+            f'<p class="board-facts">{" · ".join(facts)}</p>{row}{menu}</li>'
         )
 
-    def _menu(self, application: Any, name: str) -> str:
-        return format_html(
-            '<details class="panel-menu board-menu"><summary aria-label="{}">'
+    def _menu(self, application: Any) -> str:
+        label = escaped(self.texts["move"] % {"name": application.display_name})
+        selection = ApplicationSelection({application.pk: application.change_id})
+        return (
+            f'<details class="panel-menu board-menu"><summary aria-label="{label}">'
             '<span class="material-symbols-outlined" aria-hidden="true">more_horiz</span></summary>'
-            '{}<input type="hidden" name="applications" value="{}"></form></details>',
-            self.texts["move"] % {"name": name},
-            self.menu_of,
-            ApplicationSelection({application.pk: application.change_id}),
+            f'{self.menu_of}<input type="hidden" name="applications" value="{escaped(selection)}">'
+            "</form></details>"
         )
-
-
-def _marks(marks: list[tuple[str, str]]) -> str:
-    return format_html_join("", '<span class="panel-state {}">{}</span>', marks)
 
 
 def columns(

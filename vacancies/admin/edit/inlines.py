@@ -11,12 +11,12 @@ from django.db.models import QuerySet
 from django.utils import translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobsite.admin.base import NamedRow
 from jobsite.languages import site_language
 from jobsite.types import UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
-from vacancies.admin.edit.option_field import LongSelect
 from vacancies.choices import PLACES_MAX, PlaceKind
 from vacancies.history.versions import decimal_text
 from vacancies.models import Attachment, Place, VacancyRecruiter
@@ -87,7 +87,7 @@ class PlaceInline(PartInline):
     def formfield_for_choice_field(self, db_field: Any, request: UserRequest, **kwargs: Any) -> Any:
         kwargs |= {
             "choices": db_field.get_choices(blank_choice=[("", "-")]),
-            "widget": LongSelect(),
+            "widget": UnfoldAdminSelectWidget(),
         }
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 

@@ -4,52 +4,17 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.forms.utils import flatatt
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
-    UnfoldAdminSelectWidget,
 )
 
 from vacancies.choices import PLACES_MAX, Keyword, country_choices
 
 
-class PlainOptions:
-    """Renders the options of a select without a template for each:
-    249 countries would take 20 ms.
-    """
-
-    def _render(
-        self, template_name: str, context: dict[str, Any], renderer: object = None
-    ) -> SafeString:
-        widget = context["widget"]
-        options = format_html_join(
-            "",
-            '<option value="{}"{}>{}</option>',
-            (
-                (
-                    option["value"],
-                    flatatt(option["attrs"]) if option["attrs"] else "",
-                    option["label"],
-                )
-                for _name, group, _index in widget["optgroups"]
-                for option in group
-            ),
-        )
-        widget["optgroups"] = []
-        empty: str = super()._render(template_name, context, renderer)  # type: ignore[misc]
-        return SafeString(empty.replace("</select>", f"{options}</select>"))
-
-
-class LongSelect(PlainOptions, UnfoldAdminSelectWidget):
-    pass
-
-
-class OrderedSelect(PlainOptions, UnfoldAdminSelect2MultipleWidget):
+class OrderedSelect(UnfoldAdminSelect2MultipleWidget):
     """A multiple select with the chosen options first, in their order: browsers post in that order.
 
     ordered_select.js moves a picked option behind the chosen ones. Without JavaScript this is a

@@ -16,11 +16,15 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from unfold.widgets import UnfoldAdminSingleDateWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminSelectWidget,
+    UnfoldAdminSingleDateWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
-from vacancies.admin.edit.option_field import CountriesField, LongSelect, options_field
+from vacancies.admin.edit.option_field import CountriesField, options_field
 from vacancies.choices import Keyword, PlaceKind, VacancyStatus
 from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Vacancy
@@ -63,7 +67,7 @@ class VacancyForm(forms.ModelForm):
     class Meta:
         model = Vacancy
         exclude = ()  # the admin passes the fields of its fieldsets  # noqa: DJ006
-        widgets = {"language": LongSelect}
+        widgets = {"language": UnfoldAdminSelectWidget}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

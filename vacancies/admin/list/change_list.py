@@ -195,6 +195,7 @@ class VacancyChangeList(IdChangeList):
         names = [name for name in self.list_display if name not in ("action_checkbox", "title")]
         labels = {name: f"{page.column_label(name)}:" for name in names}
         labels["last_day"] = pgettext("before a closing date", "until")
+        selects = _("Select %(name)s")
         for row in self.result_list:
             cells = []
             for name in names:
@@ -202,6 +203,7 @@ class VacancyChangeList(IdChangeList):
                 cells.append(Cell(name, labels[name], content))
             yield {
                 "vacancy": row,
+                "selects": selects % {"name": row.title},
                 "url": f"{base}{row.pk}/change/{suffix}",
                 "cells": cells,
                 "form": self.row_forms.get(row.pk),

@@ -22,6 +22,7 @@ from vacancies.admin.list.change_list import LIST_FIELDS, VIEW_VAR, VacancyChang
 from vacancies.admin.list.editing import ListEditing
 from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
+from vacancies.choices import Audience
 from vacancies.dates import closing_date_of
 from vacancies.models import Vacancy
 from vacancies.querysets import VacancyQuerySet
@@ -128,7 +129,7 @@ class VacancyListAdmin(ContentAdmin):
 
     @display(description=gettext_lazy("Audience"), ordering="audience")
     def audience(self, vacancy: Vacancy) -> str:
-        return vacancy.get_audience_display()
+        return str(Audience(vacancy.audience).label)
 
     @display(
         description=gettext_lazy("Closing date"), ordering=F("publish_until").asc(nulls_last=True)
