@@ -98,7 +98,14 @@ ROWS: dict[str, Row] = {
     # for the tokens of integrations only; tests/vacancies/manage sends those
     **{
         f"v1/manage/<str:brand>/{rest}": dict.fromkeys(METHODS, 401)
-        for rest in ("vacancies", "vacancies/<str:reference>", "values")
+        for rest in (
+            "vacancies",
+            "vacancies/<str:reference>",
+            "values",
+            "applications",
+            "applications/<int:pk>",
+            "applications/<int:pk>/files/<int:number>",
+        )
     },
     "v1/manage/openapi.json": reads(options=405),
     "v1/vacancies/{pk}": reads(),

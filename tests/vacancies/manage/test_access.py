@@ -30,6 +30,7 @@ REQUESTS: dict[tuple[str, str], tuple[IntegrationScope, int]] = {
     ("HEAD", "vacancies"): (IntegrationScope.READ, 200),
     ("GET", "vacancies/V-1"): (IntegrationScope.READ, 200),
     ("GET", "values"): (IntegrationScope.READ, 200),
+    ("GET", "applications"): (IntegrationScope.APPLICATIONS, 200),
     ("PUT", "vacancies/V-1"): (IntegrationScope.WRITE, 200),
     ("PUT", "vacancies/V-2"): (IntegrationScope.WRITE, 201),
     ("DELETE", "vacancies/V-1"): (IntegrationScope.WRITE, 204),
