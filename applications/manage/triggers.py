@@ -1,4 +1,4 @@
-"""The triggers on SQLite that note which applications changed. On PostgreSQL, migration 0007
+"""The triggers on SQLite that note which applications changed. On PostgreSQL, migration 0008
 creates them.
 """
 
