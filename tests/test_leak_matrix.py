@@ -95,6 +95,19 @@ ROWS: dict[str, Row] = {
     "v0.1/vacancies": reads(),
     "v0.1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
     "v1/filters": reads(),
+    # for the tokens of integrations only; tests/vacancies/manage sends those
+    **{
+        f"v1/manage/<str:brand>/{rest}": dict.fromkeys(METHODS, 401)
+        for rest in (
+            "vacancies",
+            "vacancies/<str:reference>",
+            "values",
+            "applications",
+            "applications/<int:pk>",
+            "applications/<int:pk>/files/<int:number>",
+        )
+    },
+    "v1/manage/openapi.json": reads(options=405),
     "v1/vacancies/{pk}": reads(),
     "v1/vacancies/{pk}/form": reads(),
     "v1/vacancies/{pk}/form/schema": reads(),

@@ -30,7 +30,7 @@ MODELS = {
         "vacancies.brand",
     ),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
-    *("vacancies.vacancytemplate", "vacancies.brandlink"),
+    *("vacancies.vacancytemplate", "vacancies.brandlink", "vacancies.integration"),
     *(
         "applications.token",
         "applications.accesslog",
@@ -79,6 +79,7 @@ SPECIAL = {
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.brand": ("emails",),
     "vacancies.filter": ("option", "options"),
+    "vacancies.integration": ("token",),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions", "internal"),
         *("export-csv", "export-xlsx", "import", "import-template"),
