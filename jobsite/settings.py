@@ -516,6 +516,7 @@ RESPONSE_CACHE_MB = env.int("RESPONSE_CACHE_MB", default=64)
 # Ids of filtered and sorted lists, for each process.
 LIST_CACHE_MB = env.int("LIST_CACHE_MB", default=8)
 RATE_LIMIT = env.str("RATE_LIMIT", "600/min")  # per client address, or "off"
+INTEGRATION_RATE = env.str("INTEGRATION_RATE", "300/min")  # of /v1/manage/, per integration
 FORM_DEPTH_MAX = env.int("FORM_DEPTH_MAX", default=5)  # levels of conditional fields
 # Licence of the data and contact for developers, in the OpenAPI document.
 API_LICENSE = env.str("API_LICENSE", "")  # an SPDX expression or a URL; empty: all rights reserved

@@ -56,11 +56,14 @@ from tests.applications.makers import (
 from tests.factories import make_brand, make_filter, make_option, make_recruiter, make_vacancy
 from vacancies.admin.publication.selection import VacancySelection
 from vacancies.history.versions import read_content, record, record_deletion
+from vacancies.manage.tokens import create_integration
 from vacancies.models import (
     Attachment,
+    Brand,
     BrandLink,
     Change,
     Filter,
+    Integration,
     Requisition,
     Vacancy,
     VacancyTemplate,
@@ -75,7 +78,7 @@ WORD = "qqsecret"  # in the same texts, to search for
 OWN = "zzown"
 NO_ROWS = {
     f"{prefix}-{name}": "0"
-    for prefix in ("places", "recruiter_links", "attachments", "options", "history")
+    for prefix in ("places", "recruiter_links", "attachments", "options", "history", "tokens")
     for name in ("TOTAL_FORMS", "INITIAL_FORMS")
 }
 APPS = ("auth", "forms_structure", "vacancies", "applications")
@@ -364,6 +367,7 @@ def build() -> SimpleNamespace:
         "vacancies.brandlink": BrandLink.objects.create(
             brand=own.brand, kind="other", label="Spare link", url="https://spare.test"
         ),
+        "vacancies.integration": integration_of(own.brand),
         "vacancies.filter": Filter.objects.get(keyword="regions"),
         "vacancies.filteroption": spare_option,
         "vacancies.recruiter": make_recruiter("Spare contact"),
@@ -455,6 +459,7 @@ def build() -> SimpleNamespace:
         "vacancies.brand": [foreign.brand.pk],
         "vacancies.recruiter": [foreign.contact.pk],
         "vacancies.vacancytemplate": [VacancyTemplate.objects.get(brand=foreign.brand).pk],
+        "vacancies.integration": [integration_of(foreign.brand).pk],
         "vacancies.brandlink": [BrandLink.objects.get(brand=foreign.brand).pk],
         "forms_structure.form": [foreign.form.pk, extension.pk, free_extension.pk],
         "forms_structure.consenttext": [foreign.consent.pk],
@@ -483,6 +488,13 @@ def build() -> SimpleNamespace:
     }
     world.sessions = {name: session_of(user) for name, user in {**staff, "root": root}.items()}
     return world
+
+
+def integration_of(brand: Brand) -> Integration:
+    """Create an integration with access to `brand`."""
+    made = create_integration(Integration(name=f"HRIS of {brand}"), author=None)
+    made.brands.add(brand)
+    return made
 
 
 def session_of(user: User) -> str:

@@ -1,5 +1,6 @@
-"""Examples of README.md and docs/api.md: each block runs against the demo, with the clock at
-DEMO_TIME, and must print what the document shows. New blocks are found automatically.
+"""Examples of README.md, docs/api.md and docs/integrations.md: each block runs against the demo,
+with the clock at DEMO_TIME, and must print what the document shows. New blocks are found
+automatically.
 
 Bash runs indented blocks and ```sh, Python runs ```python, Node runs ```js. A ```json block, or one
 without a language, that follows is the expected output. For JSON a nested part is enough, and "..."
@@ -27,12 +28,14 @@ from vacancies.exchange.serializers import ImportSerializer
 
 # The documents show the demo of this time.
 DEMO_TIME = datetime.fromisoformat("2026-11-21T08:55:00+00:00")
-DOCUMENTS = ("README.md", "docs/api.md")
+DOCUMENTS = ("README.md", "docs/api.md", "docs/integrations.md")
 # Both are replaced by the demo's URL.
 SHOWN, SOURCE = "http://127.0.0.1:8000", "https://jobs.example.com"
 # Lines of shell blocks, and first lines of other blocks, that cannot run in a test, with the
 # reason.
 SKIPPED = {
+    "export TOKEN=jsi_...": "the test has the token of an integration",
+    "export API=http://127.0.0.1:8000/v1/manage/noordkaai-logistics": "the test has that of the demo",
     "make demo": "installs packages; tests/deploy/test_makefile.py runs it",
     "make test": "runs this test",
     "uv run --no-project --with-requirements requirements.txt manage.py demo": (
@@ -52,6 +55,14 @@ SKIPPED = {
     ),
 }
 NODE_BEFORE = 'const username = "applicant", password = "applicant";\n'
+API: dict[str, str] = {}  # the variables of docs/integrations.md, in each shell block
+ISSUE = (
+    "import django; django.setup(); from django.utils import timezone; "
+    "from vacancies.manage.tokens import create_integration, issue_token; "
+    "from vacancies.models import Integration, IntegrationScope; "
+    "made = Integration(name='HRIS', every_brand=True, scopes=IntegrationScope.values); "
+    "create_integration(made, author=None); print(issue_token(made, at=timezone.now())[1])"
+)
 # Each curl also prints its status to stderr.
 BASH_BEFORE = "set -eo pipefail\ncurl() { command curl -w '%{stderr}%{http_code}\\n' \"$@\"; }\n"
 
@@ -170,6 +181,9 @@ def demo(tmp_path_factory):
                 return False
 
             until(is_up, within=2 * TIMEOUT)
+            issue = [sys.executable, "-c", ISSUE]
+            API["TOKEN"] = subprocess.check_output(issue, cwd=ROOT, env=env, text=True).strip()
+            API["API"] = f"{base}/v1/manage/noordkaai-logistics"
             yield base
         finally:
             server.terminate()
@@ -224,7 +238,7 @@ def test_block_prints_what_the_document_shows(block, demo, tmp_path):
         text.replace(SHOWN, demo).replace(SOURCE, demo).replace(".venv/bin/python", sys.executable)
     )
     text = {"sh": BASH_BEFORE, "js": NODE_BEFORE}.get(block.language, "") + text
-    env = SYSTEM_ENV | environment(tmp_path)
+    env = SYSTEM_ENV | environment(tmp_path) | API
     how = {"cwd": ROOT, "env": env, "capture_output": True, "text": True, "timeout": 300}
     done = subprocess.run([program, *words, text], **how)
 

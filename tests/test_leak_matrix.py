@@ -95,6 +95,19 @@ ROWS: dict[str, Row] = {
     "v0.1/vacancies": reads(),
     "v0.1/vacancies/internal": reads((401, 403, 403, 200), options=(401, 403, 403, 204)),
     "v1/filters": reads(),
+    # for the tokens of integrations only; tests/vacancies/manage sends those
+    **{
+        f"v1/manage/<str:brand>/{rest}": dict.fromkeys(METHODS, 401)
+        for rest in (
+            "vacancies",
+            "vacancies/<str:reference>",
+            "values",
+            "applications",
+            "applications/<int:pk>",
+            "applications/<int:pk>/files/<int:number>",
+        )
+    },
+    "v1/manage/openapi.json": reads(options=405),
     "v1/vacancies/{pk}": reads(),
     "v1/vacancies/{pk}/form": reads(),
     "v1/vacancies/{pk}/form/schema": reads(),
@@ -113,6 +126,7 @@ ROWS: dict[str, Row] = {
     "openapi.json": reads(options=405),
     "docs": reads(options=405),
     "docs/api.md": reads(options=405),
+    "llms.txt": reads(options=405),
     "preview/<str:token>": reads(404, options=405),
     "vacancies/{pk}": reads(301, options=405),  # to the page of a public one
     "apply/{pk}": reads(options=405) | {"POST": 422},

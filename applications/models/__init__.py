@@ -16,6 +16,7 @@ from applications.models.message import (
     Note,
 )
 from applications.models.origin import ConsentRequest, Origin
+from applications.models.outgoing import Outgoing
 from applications.models.scorecard import Scorecard
 from applications.models.slot import Offer, Slot, SlotSet
 from applications.models.stage import Reason, Stage, Status
@@ -53,6 +54,7 @@ __all__ = [
     "Note",
     "Offer",
     "Origin",
+    "Outgoing",
     "Participant",
     "Reason",
     "ScanState",

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
-from django.db.models import ProtectedError, Q, QuerySet
+from django.db.models import Max, ProtectedError, Q, QuerySet
 from django.utils import timezone
 
 from applications.models import (
@@ -23,6 +23,7 @@ from applications.models import (
     Message,
     Offer,
     Origin,
+    Outgoing,
     Token,
     ToldVacancy,
     UsedProof,
@@ -131,7 +132,8 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
     colleagues and invitations that are older than COLLEAGUE_MAIL_AGE or `before`, emails of job
     alerts that are older than ALERT_MAIL_AGE, job alerts that were not confirmed in time, or that
     nobody was asked about because the career site is off, unsaved input of recruiters, and
-    snapshots of forms without a submission. Return the number of deleted rows by kind.
+    snapshots of forms without a submission, and which applications changed long ago. Return the
+    number of deleted rows by kind.
     """
     with transaction.atomic():
         counts = delete_tokens(Token.objects.filter(expiry__lt=now))
@@ -156,6 +158,10 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         counts["unsaved_input"] = purge_unsaved(now=now)
         forgotten = Invitation.objects.filter(sent_at__lt=since).delete()[1]
         counts["invitations"] = forgotten.get(Invitation._meta.label, 0)
+        # The last mark stays: on SQLite, the next one is higher than it.
+        last = Outgoing.objects.aggregate(mark=Max("mark"))["mark"] or 0
+        told = Outgoing.objects.filter(at__lt=now - Outgoing.KEPT, mark__lt=last)
+        counts["changes_of_applications"] = told.delete()[0]
     counts["form_snapshots"] = _purge_snapshots()
     return counts
 
@@ -195,5 +201,6 @@ def _idle_accounts(before: datetime) -> QuerySet[User]:
         user_permissions=None,
         applications=None,
         auth_token_set=None,
+        integration=None,
         date_joined__lt=before,
     ).order_by("pk")

@@ -12,8 +12,12 @@ class CorsMiddleware(BaseCorsMiddleware):
     itself.
 
     Internal responses have no CORS headers: in a network that may see internal vacancies, a page of
-    any site could read them through the visitor's browser.
+    any site could read them through the visitor's browser. Nor has the management interface, which
+    no page uses.
     """
+
+    def is_enabled(self, request: HttpRequest) -> bool:
+        return super().is_enabled(request) and not request.path.startswith("/v1/manage/")
 
     def add_response_headers(
         self, request: HttpRequest, response: HttpResponseBase

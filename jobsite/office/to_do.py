@@ -21,7 +21,8 @@ from jobsite.types import JsonObject, StrOrPromise, UserRequest
 from vacancies.access.brands import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING
-from vacancies.models import Vacancy, waiting_for_approval
+from vacancies.models import IntegrationToken, Vacancy, waiting_for_approval
+from vacancies.querysets import EVERY_BRAND
 
 MAX_COUNT = 99  # larger counts are shown as "99+"
 MAX_READ = 1_000  # unread applications that are counted by vacancy
@@ -68,7 +69,7 @@ def to_do(request: UserRequest, attention: list[JsonObject]) -> list[Part]:
     each with its address.
     """
     numbers = {each["url"]: each for each in attention}
-    parts = [*approvals(request, numbers.get(address(attention=APPROVAL)))]
+    parts = [*approvals(request, numbers.get(address(attention=APPROVAL))), *tokens(request)]
     if request.user.has_perm("applications.view_application"):
         parts += [
             *to_tell(request),
@@ -95,6 +96,32 @@ def approvals(request: UserRequest, number: JsonObject | None) -> Iterator[Part]
             number["count"],
             number["url"],
             rows,
+        )
+
+
+def tokens(request: UserRequest) -> Iterator[Part]:
+    """Tokens of integrations that expire soon, or that nobody uses."""
+    if not request.user.has_perms(("vacancies.change_integration", EVERY_BRAND)):
+        return
+    now = timezone.now()
+    found = IntegrationToken.to_renew(at=now).select_related("integration")
+    if rows := list(found.order_by("expires_at")[: MAX_COUNT + 1]):
+        yield Part(
+            _("Tokens to renew or to revoke"),
+            "key",
+            as_text(len(rows)),
+            reverse("admin:vacancies_integration_changelist"),
+            [
+                ToDoRow(
+                    f"{each.integration}: {each}",
+                    _("expires on %(at)s")
+                    % {"at": date_format(timezone.localtime(each.expires_at))}
+                    if each.expires_at < now + IntegrationToken.ENDS_SOON
+                    else _("not used for 90 days"),
+                    reverse("admin:vacancies_integration_change", args=[each.integration_id]),
+                )
+                for each in rows[:MAX_ROWS]
+            ],
         )
 
 

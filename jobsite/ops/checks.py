@@ -29,6 +29,7 @@ from jobsite.environment import NEW_KEY, env, is_random
 from jobsite.ops.catalogs import outdated
 
 INTERNAL_ACCESS = ("public", "authenticated", "network")
+RATES = ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE", "RECEIPT_RATE", "INTEGRATION_RATE")
 LOOPBACK = ("localhost", "127.0.0.1", "::1", None)
 
 
@@ -67,7 +68,7 @@ def _settings_of_access() -> Iterator[CheckMessage]:
                 ip_network(cidr.strip(), strict=name == "TRUSTED_PROXIES")  # as gunicorn
             except ValueError:
                 yield Error(f"{name} contains {cidr!r}, which is not a network.", id="jobsite.E002")
-    for name in ("RATE_LIMIT", "SIGN_IN_RATE", "RESET_MAIL_RATE", "RECEIPT_RATE"):
+    for name in RATES:
         try:
             parse_rate(getattr(settings, name), name)
         except ImproperlyConfigured as error:

@@ -29,6 +29,7 @@ from jobsite.languages import LANGUAGES
 from jobsite.serving import SOURCE, replica
 
 PREFIXES = ("/v1/", "/v0.1/")
+PRIVATE = ("/v1/user/", "/v1/auth/", "/v1/manage/")  # never stored, and read on the primary
 # The pages of the career site: its views say which of them may be stored.
 SITE = re.compile(rf"/(({'|'.join(LANGUAGES)})/)?(jobs\b|brands/)")
 MAX_KEY_LENGTH = 1000  # characters; our own links are shorter
@@ -182,7 +183,7 @@ class ResponseCache:
             return None
         if settings.CAREER_SITE and SITE.match(path):
             is_error = False
-        elif not path.startswith(PREFIXES) or path.startswith(("/v1/user/", "/v1/auth/")):
+        elif not path.startswith(PREFIXES) or path.startswith(PRIVATE):
             return None
         else:
             is_error = not accepts_json(environ.get("HTTP_ACCEPT", ""))

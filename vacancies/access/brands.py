@@ -34,10 +34,10 @@ def preselected_brand(user: User) -> int | None:
 
 
 def colleagues_of(user: User) -> QuerySet[User]:
-    """Return the accounts that `user` may see, given the permission:
-    all, or the members of own brands.
+    """Return the accounts that `user` may see, given the permission: all, or the members of own
+    brands. Technical users of integrations are nobody's colleagues.
     """
-    rows = User.objects.all()
+    rows = User.objects.filter(integration=None)
     return rows if user.has_perm(EVERY_BRAND) else rows.filter(pk__in=_members(user.brands.all()))
 
 

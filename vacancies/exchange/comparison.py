@@ -131,8 +131,11 @@ def _comparable_row(name: str, item: JsonObject) -> Any:
 
 
 def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:
-    """Return, by column of RECRUITER_COLUMNS, the vacancies whose value was set in the admin."""
-    versions = Version.objects.filter(vacancy__in=list(pks)).exclude(change=Change.EXTERNAL)
+    """Return, by column of RECRUITER_COLUMNS, the vacancies whose value was set in the admin, not
+    by an integration.
+    """
+    versions = Version.objects.filter(vacancy__in=list(pks), author__integration=None)
+    versions = versions.exclude(change=Change.EXTERNAL)
     return {
         name: set(versions.filter(content__has_key=name).values_list("vacancy_id", flat=True))
         for name in RECRUITER_COLUMNS

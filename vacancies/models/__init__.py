@@ -3,6 +3,7 @@
 from vacancies.models.approval import APPROVE, Approval, needs_approval, waiting_for_approval
 from vacancies.models.catalogue import Brand, BrandLink, Filter, FilterOption, Recruiter
 from vacancies.models.feed import FeedEntry, FeedFormat, FeedTouch, TouchKind
+from vacancies.models.integration import Integration, IntegrationScope, IntegrationToken
 from vacancies.models.read_model import BucketCount, ListedVacancy, RenderedItem, VacancyCount
 from vacancies.models.requisition import Requisition
 from vacancies.models.saved_view import ListPreference, SavedView
@@ -40,6 +41,9 @@ __all__ = [
     "FeedTouch",
     "Filter",
     "FilterOption",
+    "Integration",
+    "IntegrationScope",
+    "IntegrationToken",
     "ListPreference",
     "ListedVacancy",
     "Place",

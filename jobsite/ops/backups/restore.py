@@ -45,7 +45,7 @@ from jobsite.types import JsonObject
 # repeats.
 REVISION_STEP = 1_000_000
 # Credentials that were revoked since the backup must not become valid again.
-CREDENTIALS = ("django_session", "applications_token")
+CREDENTIALS = ("django_session", "applications_token", "vacancies_integrationtoken")
 # Emails that were queued at the time of the backup have probably been sent since. They are not sent
 # twice.
 OUTBOX = "applications_message"

@@ -118,6 +118,7 @@ CHANGELISTS = (
     "vacancies/vacancy",
     "vacancies/brand",
     "vacancies/brandlink",
+    "vacancies/integration",
     "vacancies/recruiter",
     "vacancies/filter",
     "vacancies/filteroption",

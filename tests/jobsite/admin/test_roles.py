@@ -35,6 +35,7 @@ MAY = {
     "vacancies.vacancytemplate": {R: "vcd", E: "vcd", A: "v", D: "vcd"},
     "vacancies.brand": {R: "v", E: "vac", A: "v", D: "vacd"},
     "vacancies.brandlink": {E: "vacd", A: "v", D: "vacd"},
+    "vacancies.integration": {A: "v", D: "vac"},
     "vacancies.recruiter": {R: "vac", E: "vacd", A: "v", D: "vacd"},
     "vacancies.filter": {R: "v", E: "v", V: "vc", A: "v", D: "vc"},
     "vacancies.filteroption": {R: "v", E: "va", V: "vacd", A: "v", D: "vacd"},
@@ -124,6 +125,7 @@ ASKS = {
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one
     "applications.message mine": ("applications.application v", "applications.application v"),
     "vacancies.brand emails": "vc",
+    "vacancies.integration token": "cc",
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.vacancy preview": "vv",

@@ -28,7 +28,7 @@ ARCHIVES = [
     pytest.mark.django_db(transaction=True),
 ]
 # Tables that a restore changes on purpose.
-ADAPTED = {"django_session", "applications_token", "jobsite_revision"}
+ADAPTED = {"django_session", "applications_token", "vacancies_integrationtoken", "jobsite_revision"}
 
 
 def run(*words: Any, **options: Any) -> dict[str, Any]:

@@ -113,7 +113,9 @@ def test_erased_files_do_not_come_back(site: Site, settings: Any, tmp_path: Path
     assert sorted(media(Path(settings.PRIVATE_ROOT)).values()) == contents()
 
 
-def test_queued_emails_and_webhooks_are_not_sent_after_a_restore(site: Site, tmp_path: Path) -> None:
+def test_queued_emails_and_webhooks_are_not_sent_after_a_restore(
+    site: Site, tmp_path: Path
+) -> None:
     now = timezone.now()
     mail = {
         "kind": "receipt",

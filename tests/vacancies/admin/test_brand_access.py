@@ -30,7 +30,8 @@ MODELS = {
         "vacancies.brand",
     ),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
-    *("vacancies.vacancytemplate", "vacancies.brandlink", "vacancies.webhook"),
+    *("vacancies.vacancytemplate", "vacancies.brandlink"),
+    *("vacancies.integration", "vacancies.webhook"),
     *(
         "applications.token",
         "applications.accesslog",
@@ -79,6 +80,7 @@ SPECIAL = {
     "forms_structure.form": ("save", "check", "copy", "extend", "sections", "export", "restore"),
     "vacancies.brand": ("emails",),
     "vacancies.filter": ("option", "options"),
+    "vacancies.integration": ("token",),
     "vacancies.webhook": ("test", "new-secret", "resume"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions", "internal"),

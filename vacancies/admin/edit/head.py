@@ -13,7 +13,7 @@ from vacancies.admin.edit.template import ADD as ADD_TEMPLATE
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.choices import State
 from vacancies.dates import closing_date_of
-from vacancies.models import Vacancy
+from vacancies.models import Integration, Vacancy, Version
 
 
 def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
@@ -37,10 +37,18 @@ def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
         "vacancy": vacancy,
         "state": vacancy.state,
         "state_text": state_text(vacancy),
+        "source": source_of(vacancy),
         "main": main,
         # Last, apart from the others.
         "menu": sorted(menu, key=lambda each: bool(each.get("is_danger"))),
     }
+
+
+def source_of(vacancy: Vacancy) -> str:
+    """Return the name of the system that writes the vacancy, "" if none does."""
+    versions = Version.objects.filter(vacancy=vacancy.pk).values("author")
+    rows = Integration.objects.filter(is_enabled=True, user__in=versions)
+    return rows.values_list("name", flat=True).first() or "" if vacancy.reference else ""
 
 
 def state_text(vacancy: Vacancy) -> str:

@@ -8,7 +8,7 @@ from jobsite.db.tables import fields
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("vacancies", "0007_feed"),
+        ("vacancies", "0008_integrations"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
     operations = [

@@ -1,0 +1,129 @@
+"""What a system reads next: first all applications of a brand by id, then what changed.
+
+A cursor says what is read. Late commits are not lost: a reader gets the changes of transactions
+that are older than every running one (docs/integrations.md).
+"""
+
+import base64
+import json
+import re
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+from django.db.models import Max, Q
+
+from applications.models import Application, Outgoing
+from jobsite.models import CursorGap
+
+PAGE = 100
+END = 2**63 - 1  # after every id
+_TEXT = re.compile(r"[A-Za-z0-9_-]{1,400}", re.ASCII)
+
+
+class UnknownCursorError(Exception):
+    """The text is no cursor of this list."""
+
+
+class LostCursorError(Exception):
+    """What changed after the cursor is not known any more."""
+
+
+@dataclass(frozen=True)
+class OutgoingCursor:
+    brand: int  # 0: none
+    epoch: str  # of the database: a failover or a restore changes it
+    mark: int  # all changes below are read
+    last: int  # with `mark`, the applications up to this one; END: all
+    walked: int  # the applications up to this id are read; END: all
+    at: int  # seconds since 1970: what changed before is read
+
+
+@dataclass(frozen=True)
+class OutgoingPage:
+    """The ids of what changed in order, of which those in `gone` left the brand."""
+
+    pks: list[int]
+    gone: set[int]
+    cursor: OutgoingCursor
+    has_more: bool
+
+
+def encode(cursor: OutgoingCursor) -> str:
+    text = json.dumps(astuple(cursor), separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode(text: str, brand: int, *, now: datetime) -> OutgoingCursor:
+    """Return the cursor. Raises UnknownCursorError and LostCursorError."""
+    try:
+        if not _TEXT.fullmatch(text):
+            raise UnknownCursorError
+        values = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        cursor = OutgoingCursor(*values)
+        numbers = [cursor.brand, cursor.mark, cursor.last, cursor.walked, cursor.at]
+        is_valid = all(type(each) is int and -1 <= each <= END for each in numbers)
+        if not is_valid or encode(cursor) != text or cursor.brand != brand:
+            raise UnknownCursorError
+        since = datetime.fromtimestamp(cursor.at, UTC)
+    except (ValueError, TypeError, OverflowError, OSError) as error:
+        raise UnknownCursorError from error
+    # A day less than rows are kept: `purge` may run while a client reads.
+    if cursor.epoch != epoch() or since < now - Outgoing.KEPT + timedelta(days=1):
+        raise LostCursorError
+    return cursor
+
+
+def begin(brand: int, *, now: datetime) -> OutgoingCursor:
+    """Return the cursor of a reader who has nothing."""
+    return OutgoingCursor(brand, epoch(), horizon() - 1, END, 0, int(now.timestamp()))
+
+
+def epoch() -> str:
+    """Return what changes with a failover and a restore, after which marks may repeat."""
+    gaps = CursorGap.objects.aggregate(last=Max("pk"))["last"] or 0
+    timeline = ""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT jobsite_timeline()")
+            timeline = cursor.fetchone()[0]
+    return f"{timeline}:{gaps}"
+
+
+def horizon() -> int:
+    """Return the mark below which every transaction has ended."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+            return cursor.fetchone()[0]
+    return (Outgoing.objects.aggregate(last=Max("mark"))["last"] or 0) + 1
+
+
+def read(cursor: OutgoingCursor, *, now: datetime) -> OutgoingPage:
+    """Return what follows `cursor`."""
+    if cursor.walked < END:
+        return _walk(cursor)
+    # The horizon first: a later one would be of a later snapshot than the rows.
+    below = horizon()
+    after = Q(mark__gt=cursor.mark) | Q(mark=cursor.mark, application__gt=cursor.last)
+    rows = Outgoing.objects.filter(after, brand=cursor.brand, mark__lt=below)
+    found = list(rows.order_by("mark", "application")[: PAGE + 1])
+    page, has_more = found[:PAGE], len(found) > PAGE
+    mark, last = (page[-1].mark, page[-1].application) if page else (cursor.mark, cursor.last)
+    read_until = min(page[-1].at, now) if has_more else now
+    following = OutgoingCursor(
+        cursor.brand, cursor.epoch, mark, last, END, int(read_until.timestamp())
+    )
+    gone = {row.application for row in page if row.is_gone}
+    return OutgoingPage([row.application for row in page], gone, following, has_more)
+
+
+def _walk(cursor: OutgoingCursor) -> OutgoingPage:
+    rows = Application.objects.filter(vacancy__brand=cursor.brand or None, pk__gt=cursor.walked)
+    found = list(rows.order_by("pk").values_list("pk", flat=True)[: PAGE + 1])
+    has_more = len(found) > PAGE
+    walked = found[PAGE - 1] if has_more else END
+    following = OutgoingCursor(
+        cursor.brand, cursor.epoch, cursor.mark, cursor.last, walked, cursor.at
+    )
+    return OutgoingPage(found[:PAGE], set(), following, has_more)

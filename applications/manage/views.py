@@ -1,0 +1,146 @@
+"""The operations of the management interface on applications. Each read is in the access log."""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from rest_framework.exceptions import APIException, NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from applications.manage import items, reading
+from applications.models import Access, AccessLog, Application, Stage
+from applications.submissions.files import download_name, media_type, open_file
+from jobsite.api import parameters
+from jobsite.api.absolute_urls import absolute, with_query
+from jobsite.api.problems import InvalidParameters
+from jobsite.object_store.circuit_breaker import UnavailableError
+from vacancies.manage.authentication import ManageView, brand_of, integration_of, read_query
+from vacancies.models import Brand, IntegrationScope
+
+KIND = "filter[kind]"
+NO_SUCH_APPLICATION = "No application of this brand has this id, or it is not to be read."
+logger = logging.getLogger(__name__)
+
+
+class OutgoingCursorExpired(APIException):
+    """410, with the address to begin anew."""
+
+    status_code = 410
+    default_detail = "The changes after this cursor are not known any more. Begin anew."
+
+    def __init__(self, restart: str) -> None:
+        super().__init__()
+        self.members = {"type": "cursor-expired", "links": {"restart": restart}}
+
+
+class ApplicationsView(ManageView):
+    """The applications of a brand, and then their changes."""
+
+    scopes = {"GET": IntegrationScope.APPLICATIONS}
+
+    def get(self, request: Request, brand: str) -> Response:
+        of_brand, now = brand_of(request, brand), timezone.now()
+        query = read_query(request, ("since", KIND))
+        kind, number = query.get(KIND), of_brand.pk if of_brand else 0
+        if kind is not None:
+            [kind] = parameters.choices(KIND, kind, Stage.Kind.values)[:1]
+        address = absolute(request, request.path)
+        cursor = reading.begin(number, now=now)
+        if "since" in query:
+            try:
+                cursor = reading.decode(query["since"], number, now=now)
+            except reading.UnknownCursorError:
+                allowed = "a cursor of this list: meta.cursor, unchanged"
+                error = parameters.invalid_value("since", query["since"], allowed)
+                raise InvalidParameters([error]) from None
+            except reading.LostCursorError:
+                raise OutgoingCursorExpired(with_query(address, **{KIND: kind or ""})) from None
+        page = reading.read(cursor, now=now)
+        rows = items.with_parts(items.sent(of_brand, page.pks, now=now))
+        found = {
+            row.pk: row
+            for row in rows
+            if not kind or ((stage := items.stage_of(row)) and stage.kind == kind)
+        }
+        existing = set(
+            Application.objects.filter(pk__in=page.pks, vacancy__brand=of_brand).values_list(
+                "pk", flat=True
+            )
+        )
+        is_walk = cursor.walked < reading.END
+        data: list[dict[str, Any]] = []
+        for pk in page.pks:
+            if pk in found and pk not in page.gone:
+                data.append(items.item_of(request._request, brand, found[pk], now=now))
+            elif not is_walk and (pk in page.gone or pk not in existing or kind):
+                data.append({"id": pk, "gone": True})
+        _log(request, Access.VIEW, [each["id"] for each in data if "gone" not in each])
+        following = reading.encode(page.cursor)
+        link = with_query(address, since=following, **{KIND: kind or ""})
+        meta = {"cursor": following, "more": page.has_more}
+        return Response({"data": data, "links": {"next": link}, "meta": meta})
+
+
+class ApplicationView(ManageView):
+    scopes = {"GET": IntegrationScope.APPLICATIONS}
+
+    def get(self, request: Request, brand: str, pk: int) -> Response:
+        of_brand = brand_of(request, brand)
+        read_query(request, ())
+        application, now = _find(of_brand, pk), timezone.now()
+        _log(request, Access.VIEW, [pk])
+        return Response({"data": items.item_of(request._request, brand, application, now=now)})
+
+
+class ApplicationFileView(ManageView):
+    """A file, by its number in `files`. A withdrawn application has none."""
+
+    scopes = {"GET": IntegrationScope.APPLICATIONS}
+
+    def get(self, request: Request, brand: str, pk: int, number: int) -> HttpResponse:
+        application = _find(brand_of(request, brand), pk)
+        read_query(request, ())
+        submission = getattr(application, "submission", None)
+        files = list(submission.files.all()) if submission else []
+        if application.withdrawn_at or not 1 <= number <= len(files):
+            raise NotFound("The application has no such file.")
+        file = files[number - 1]
+        try:
+            with open_file(file) as opened:
+                content = opened.read()  # at most 10 MB
+        except UnavailableError:
+            raise  # a 503
+        except (OSError, ValueError) as error:
+            logger.error("The file %s of an application cannot be read: %s", file.pk, error)
+            raise NotFound("The file cannot be read.") from error
+        _log(request, Access.FILE, [pk])
+        headers = {
+            "Content-Disposition": str(content_disposition_header(True, download_name(file))),
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "Content-Type": media_type(file),
+            "X-Content-Type-Options": "nosniff",
+        }
+        return HttpResponse(content, headers=headers)
+
+
+def _find(brand: Brand | None, pk: int) -> Any:
+    """Return the application. Raises NotFound if it is not to be read."""
+    is_storable = pk <= reading.END
+    rows = (
+        items.sent(brand, [pk], now=timezone.now()) if is_storable else Application.objects.none()
+    )
+    application = items.with_parts(rows).first()
+    if application is None:
+        raise NotFound(NO_SUCH_APPLICATION)
+    return application
+
+
+def _log(request: Request, action: Access, pks: Iterable[int]) -> None:
+    user = integration_of(request).user
+    AccessLog.objects.bulk_create(
+        AccessLog(actor=user, application=pk, action=action) for pk in pks
+    )

@@ -1,0 +1,327 @@
+"""Writes a vacancy that a source sends: one call of `save_content`, as for a person."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import translation
+
+from jobsite.api.absolute_urls import absolute
+from jobsite.db.locks import lock_transaction
+from jobsite.db.transactions import retry_on_conflict
+from jobsite.text.iso_names import country_name
+from jobsite.types import JsonObject
+from vacancies.choices import VacancyStatus
+from vacancies.exchange.comparison import column_values
+from vacancies.exchange.fields import Remark
+from vacancies.exchange.related import comparable
+from vacancies.exchange.serializers import PAY
+from vacancies.history.versions import (
+    PUBLICATION,
+    Content,
+    as_json,
+    changed_content,
+    content_of,
+)
+from vacancies.manage import items
+from vacancies.manage.parsing import Fault, RefusedBodyError, parse, warnings_of
+from vacancies.manage.publication import KEYS, decide
+from vacancies.manage.references import MISSING_SCOPE, form_of, options_of, people_of
+from vacancies.models import Brand, Change, Integration, IntegrationScope, Vacancy
+from vacancies.operations.approval_requests import authors_of, waiting_request, withdraw_request
+from vacancies.operations.save import Edit, plan_save, save_content
+
+_PAY_COLUMNS = {f"pay_{key}": key for key in PAY}
+_OF_ADDRESS = ("brand", "reference", NON_FIELD_ERRORS)
+
+
+class PreconditionError(Exception):
+    """The vacancy is not as If-Match or If-None-Match says."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A vacancy of an address, and who writes it when."""
+
+    integration: Integration
+    brand: Brand | None
+    reference: str
+    request: HttpRequest
+    at: datetime
+
+
+@dataclass
+class Result:
+    """What a request did, or would do."""
+
+    vacancy: Vacancy
+    is_new: bool = False
+    changed: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
+    approval: JsonObject | None = None
+
+
+@dataclass
+class _Wanted:
+    """What a body asks for. `before` is the stored content, {} for a new vacancy."""
+
+    vacancy: Vacancy
+    before: Content
+    content: Content
+    closes: bool
+    result: Result
+    unknown: list[Fault]
+    faults: list[Fault]
+
+
+def put(target: Target, body: JsonObject, *, is_dry_run: bool) -> Result:
+    """Create or update the vacancy of `target`, or say what that would do. Raises RefusedBodyError
+    and PreconditionError.
+    """
+
+    def attempt() -> Result:
+        vacancy = _locked(target)
+        if vacancy is None:  # the second of two requests that create it updates
+            lock_transaction(f"reference {target.brand and target.brand.pk} {target.reference}")
+            vacancy = _locked(target)
+        check_preconditions(target, vacancy)
+        result = _save(target, _read(target, vacancy, body), is_dry_run=is_dry_run)
+        if is_dry_run:
+            transaction.set_rollback(True)  # of new recruiters
+        return result
+
+    with translation.override("en"):
+        return retry_on_conflict(attempt)
+
+
+def archive(target: Target) -> bool:
+    """Unpublish and archive the vacancy of `target`. Return whether there is one. Raises
+    PreconditionError.
+    """
+    with transaction.atomic():
+        vacancy = _locked(target)
+        if vacancy is None:
+            return False
+        check_preconditions(target, vacancy)
+        if vacancy.status != VacancyStatus.ARCHIVED:
+            _withdraw_own(target, vacancy, set(PUBLICATION))
+            save_content(
+                vacancy,
+                Edit({"status": VacancyStatus.ARCHIVED.value}),
+                author=target.integration.user,
+                at=target.at,
+                change=Change.ARCHIVED,
+            )
+        return True
+
+
+def check_preconditions(target: Target, vacancy: Vacancy | None) -> None:
+    """Raise PreconditionError unless the vacancy is as If-Match and If-None-Match say."""
+    headers = target.request.headers
+    if "If-Match" not in headers and "If-None-Match" not in headers:
+        return
+    etag = items.etag_of(items.item_of(target.request, vacancy)) if vacancy else None
+    if "If-Match" in headers and not items.matches(headers["If-Match"], etag):
+        raise PreconditionError("The vacancy is not the one that If-Match names.")
+    if "If-None-Match" in headers and items.matches(headers["If-None-Match"], etag):
+        raise PreconditionError("There is a vacancy that If-None-Match names.")
+
+
+def _locked(target: Target) -> Vacancy | None:
+    """Return the vacancy with its rows, locked before they are read."""
+    rows = Vacancy.objects.with_related().select_related("form").select_for_update(of=("self",))
+    return rows.filter(brand=target.brand, reference=target.reference).first()
+
+
+# --- What is wanted -------------------------------------------------------------------------------
+
+
+def _read(target: Target, stored: Vacancy | None, body: JsonObject) -> _Wanted:
+    """Return what `body` wants of the vacancy, with all errors."""
+    new = Vacancy(brand=target.brand, reference=target.reference, created_at=target.at)
+    vacancy = stored or new
+    before = content_of(stored) if stored else {}
+    changes: list[Remark] = []
+    item, unknown, faults = parse(body, changes)
+    if stored is None and "title" not in body:
+        faults.append(Fault("/title", "A new vacancy needs a title.", "required"))
+    content = _columns(target, item, vacancy)
+    content |= options_of(item, before, faults)
+    content |= people_of(item, target.integration, faults)
+    content |= form_of(item, target.integration, target.brand, faults)
+    content |= _attachments(target, item, stored)
+    faults += _other_brand(item, target.brand)
+    decision = decide(vacancy, item.get("publication") or {}, target.integration, at=target.at)
+    content |= decision.wanted
+    if stored is None:
+        content["reference"] = target.reference
+        content["brand"] = target.brand and [target.brand.pk, target.brand.name]
+    result = Result(
+        vacancy,
+        is_new=stored is None,
+        kept=["publication"] if decision.kept else [],
+        warnings=[*warnings_of(changes), *decision.kept],
+    )
+    return _Wanted(vacancy, before, content, decision.closes, result, unknown, faults)
+
+
+def _columns(target: Target, item: JsonObject, vacancy: Vacancy) -> Content:
+    values = column_values({name: item[name] for name in item if name != "pay"}, vacancy)
+    if "pay" in item:
+        pay = item["pay"] or {}
+        values |= {name: pay.get(name, PAY[key]) for name, key in _PAY_COLUMNS.items()}
+    values |= {name: item[name] for name in ("audience", "is_pay_public") if name in item}
+    if vacancy.image and values.get("image_url") in _addresses(target, vacancy.image.url):
+        del values["image_url"]  # that of the upload, which stays
+    content = as_json(values)
+    if "places" in item:
+        content["places"] = [as_json(place) for place in item["places"]]
+    if "remote_countries" in item:
+        content["remote_countries"] = [
+            [code, country_name(code)] for code in item["remote_countries"]
+        ]
+    return content
+
+
+def _attachments(target: Target, item: JsonObject, stored: Vacancy | None) -> Content:
+    """Return the attachments of `item`, and before them the uploads that it does not name."""
+    if "attachments" not in item:
+        return {}
+    files = [each.file for each in stored.attachments.exclude(file="")] if stored else []
+    names = {address: each.name for each in files for address in _addresses(target, each.url)}
+    rows: dict[str, JsonObject] = {}
+    for data in item["attachments"] or ():
+        path, name = data["path"], data.get("name", "")
+        file = names.get(path, "")
+        rows.setdefault(file or path, {"name": name, "file": file, "url": "" if file else path})
+    uploads = stored.attachments.exclude(file="").exclude(file__in=rows) if stored else ()
+    kept = [{"name": each.name, "file": each.file.name, "url": ""} for each in uploads]
+    return {"attachments": [*kept, *rows.values()]}
+
+
+def _addresses(target: Target, url: str) -> set[str]:
+    return {url, absolute(target.request, url)}
+
+
+def _other_brand(item: JsonObject, brand: Brand | None) -> Iterable[Fault]:
+    """Return an error if `item` names another brand than its address."""
+    if "brand" not in item:
+        return []
+    sent = (item["brand"] or {}).get("name", "")
+    if comparable(sent) == comparable(brand.name if brand else ""):
+        return []
+    text = "The address has another brand. A vacancy keeps its brand."
+    return [
+        Fault("/brand/name" if sent else "/brand", text, "brand", [brand.name] if brand else [])
+    ]
+
+
+# --- Writing it -----------------------------------------------------------------------------------
+
+
+def _save(target: Target, wanted: _Wanted, *, is_dry_run: bool) -> Result:
+    vacancy, result = wanted.vacancy, wanted.result
+    if not (wanted.faults or wanted.unknown or result.is_new):
+        wanted.content |= _without_stale_request(target, wanted)
+        if not changed_content(wanted.before, wanted.content):
+            return result
+    edit = Edit(wanted.content)
+    try:
+        plan = plan_save(vacancy, edit, at=target.at)
+    except ValidationError as error:
+        known = {each.pointer.split("/")[1] for each in wanted.faults}
+        reasons = [*_reasons(error)]
+        wanted.faults += [each for each in reasons if f"{each.pointer}/".split("/")[1] not in known]
+    if wanted.faults or wanted.unknown:
+        raise _refusal(wanted)
+    result.changed = _keys(plan.changes)
+    if is_dry_run:
+        result.approval = {"id": None, "waiting": _keys(plan.requested)} if plan.requested else None
+        return result
+    if not plan.changes and not plan.requested:
+        return result
+    waiting = None if result.is_new else waiting_request(vacancy)
+    try:
+        saved = save_content(
+            vacancy,
+            edit,
+            author=target.integration.user,
+            at=target.at,
+            overrides=[(waiting.pk, name) for name in waiting.changes] if waiting else (),
+        )
+    except ValidationError as error:
+        wanted.faults += _reasons(error)
+        raise _refusal(wanted) from error
+    result.vacancy = saved.vacancy
+    if saved.approval:
+        result.approval = {"id": saved.approval.pk, "waiting": _keys(saved.approval.changes)}
+    return result
+
+
+def _without_stale_request(target: Target, wanted: _Wanted) -> Content:
+    """Withdraw the waiting request of this integration if the source asks for the stored values
+    again, and return what it asked for besides.
+    """
+    waiting = waiting_request(wanted.vacancy)
+    if waiting is None:
+        return {}
+    asked = {name: wanted.content[name] for name in waiting.changes if name in wanted.content}
+    differs = changed_content(waiting.changes, asked)
+    stale = {name for name in differs if not changed_content(wanted.before, {name: asked[name]})}
+    if wanted.closes:
+        stale |= set(PUBLICATION).intersection(waiting.changes)
+    if not (stale and _withdraw_own(target, wanted.vacancy, stale)):
+        return {}
+    others = waiting.changes.keys() - stale - wanted.content.keys()
+    return {name: waiting.changes[name] for name in others}
+
+
+def _withdraw_own(target: Target, vacancy: Vacancy, names: set[str]) -> bool:
+    """Withdraw the waiting request of `vacancy` if it has one of the fields `names` and nobody but
+    this integration asked. Return whether it did.
+    """
+    waiting, user = waiting_request(vacancy), target.integration.user
+    if waiting is None or names.isdisjoint(waiting.changes):
+        return False
+    if any(author != user for author in [waiting.submitted_by, *authors_of(waiting).values()]):
+        return False
+    withdraw_request(vacancy=vacancy, at=target.at, author=user)
+    return True
+
+
+def _refusal(wanted: _Wanted) -> RefusedBodyError:
+    is_scope = not wanted.unknown and all(each.code == MISSING_SCOPE for each in wanted.faults)
+    detail = (
+        f"This token does not have the scope {IntegrationScope.RECRUITERS}." if is_scope else ""
+    )
+    status = 400 if wanted.unknown else 403 if is_scope else 422
+    return RefusedBodyError(status, [*wanted.unknown, *wanted.faults], detail)
+
+
+def _reasons(error: ValidationError) -> Iterable[Fault]:
+    for name, texts in error.message_dict.items():
+        yield Fault(_pointer(name), " ".join(texts), "blocked")
+
+
+def _pointer(column: str) -> str:
+    if column in _OF_ADDRESS:
+        return ""
+    inner = KEYS.get(column) or _PAY_COLUMNS.get(column)
+    return f"/{_key(column)}/{inner}" if inner else f"/{_key(column)}"
+
+
+def _key(column: str) -> str:
+    """Return the key of the body that sets `column`."""
+    if column in _PAY_COLUMNS:
+        return "pay"
+    return {"image_url": "image"}.get(column, "publication" if column in KEYS else column)
+
+
+def _keys(content: Content) -> list[str]:
+    """Return the keys of the body that set `content`, in the order of an item."""
+    keys = {_key(name) for name in content if name not in _OF_ADDRESS}
+    return [name for name in items.ManagedVacancySerializer.Meta.fields if name in keys]
