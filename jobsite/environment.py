@@ -6,6 +6,7 @@ The settings import this module: nothing here may read them.
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,6 +69,11 @@ def _unsafe_in_public(
 
 
 Options = dict[str, Any]  # of a database, a cache or a mail server
+Ports = list[int]  # `int` is a method below
+
+
+def _port(text: str) -> int:
+    return range(1, 65_536).index(int(text)) + 1  # raises ValueError
 
 
 class Environment(environ.Env):
@@ -151,6 +157,21 @@ class Environment(environ.Env):
                     "domains by commas."
                 )
         return [punycode(domain) for domain in domains]
+
+    def networks(self, var: str) -> list[IPv4Network | IPv6Network]:
+        return self._each(var, ip_network, "a network such as 10.1.0.0/16")
+
+    def ports(self, var: str) -> Ports:
+        return self._each(var, _port, "a port from 1 to 65535")
+
+    def _each(self, var: str, read: Callable[[str], Any], wanted: str) -> list[Any]:
+        texts = [text.strip() for text in self.list(var, default=[])]
+        try:
+            return [read(text) for text in texts]
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{var} is {', '.join(texts)!r}, not {wanted}. Separate several by commas."
+            ) from None
 
     def time_zone(self, var: str, default: str) -> str:
         value: str = self.str(var, default)

@@ -51,6 +51,8 @@ _UNSAFE = unsafe_settings(
 if _UNSAFE:
     raise ImproperlyConfigured("\n- ".join(["Not started: the configuration is unsafe.", *_UNSAFE]))
 SECRET_KEY = SECRET_KEY or "django-insecure-development-only-key-for-loopback"  # only for loopback
+# Earlier keys, which only verify; and sign the requests of webhooks beside the new one.
+SECRET_KEY_FALLBACKS = [key.strip() for key in env.list("SECRET_KEY_FALLBACKS", default=[])]
 
 ROOT_URLCONF = "jobsite.urls"
 WSGI_APPLICATION = "jobsite.wsgi.application"
@@ -483,6 +485,9 @@ PAGE_SIZE_MAX = env.int("PAGE_SIZE_MAX", default=100)
 PUBLIC_MAX_AGE = 60  # seconds; shorter if a vacancy is published or expires sooner
 # Whether applicants see their interviews and tasks.
 APPLICATION_HISTORY = env.bool("APPLICATION_HISTORY", default=True)
+# Private networks and ports, besides 443, at which receivers of webhooks may be.
+WEBHOOK_ALLOW_NETWORKS = env.networks("WEBHOOK_ALLOW_NETWORKS")
+WEBHOOK_PORTS = env.ports("WEBHOOK_PORTS")
 # How long clients of a feed may stay away before they have to read the list anew.
 CHANGES_KEPT_DAYS = env.int("CHANGES_KEPT_DAYS", default=90, least=1)
 # The retention period in days, see the command `purge`; 0: none.

@@ -42,6 +42,7 @@ urlpatterns = [
     path("openapi.json", openapi_json, name="openapi"),
     path("docs", DocsView.as_view(), name="docs"),
     path("docs/api.md", guide, name="guide"),
+    path("llms.txt", guide, {"name": "llms.txt"}, name="llms"),
     path("account/", include("applications.urls")),
     path("account/", include("jobsite.accounts.pages")),
     path("preview/<str:token>", preview, name="preview"),

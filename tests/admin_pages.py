@@ -68,6 +68,7 @@ from vacancies.models import (
     Vacancy,
     VacancyTemplate,
     Version,
+    Webhook,
 )
 from vacancies.operations.approval_requests import request_approval
 from vacancies.querysets import EVERY_BRAND
@@ -374,6 +375,9 @@ def build() -> SimpleNamespace:
         "vacancies.vacancytemplate": VacancyTemplate.objects.create(
             name=f"{OWN} template", brand=own.brand, content={"title": OWN}
         ),
+        "vacancies.webhook": Webhook.objects.create(
+            name="Spare webhook", url="https://127.0.0.1/", state="failed"
+        ),
         "applications.token": own.token,
         "applications.accesslog": AccessLog.objects.get(application=own.application.pk),
         "applications.application": own.application,
@@ -438,7 +442,11 @@ def build() -> SimpleNamespace:
         other_stage=stage,
         invitation=invitation,
     )
+    hook = Webhook.objects.create(
+        name=f"{FOREIGN} webhook", url=f"https://{FOREIGN}.test/", brand=foreign.brand
+    )
     world.foreign_pks = {
+        "vacancies.webhook": [hook.pk],
         "vacancies.vacancy": [
             *(
                 getattr(foreign, name).pk
@@ -617,6 +625,8 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
     posted, status = {"name": "Posted"}, world.other_stage.status_id
     texts: dict[str, dict[str, Any]] = {
         "vacancies.vacancytemplate": posted | {"brand": world.own.brand.pk},
+        "vacancies.webhook": posted
+        | {"url": "https://hooks.test/", "kind": "events", "audience": "public"},
         "vacancies.filter": {"label": "Posted", "position": 0},
         "vacancies.filteroption": {"label": "Posted", "value": "posted", "position": 0},
         "forms_structure.form": posted | {"language": "en"},

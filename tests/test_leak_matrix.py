@@ -126,6 +126,7 @@ ROWS: dict[str, Row] = {
     "openapi.json": reads(options=405),
     "docs": reads(options=405),
     "docs/api.md": reads(options=405),
+    "llms.txt": reads(options=405),
     "preview/<str:token>": reads(404, options=405),
     "vacancies/{pk}": reads(301, options=405),  # to the page of a public one
     "apply/{pk}": reads(options=405) | {"POST": 422},

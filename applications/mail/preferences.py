@@ -52,6 +52,10 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         "applications.view_application",
         _("An applicant whom you added and who was hired refuses the consent."),
     ),
+    Kind.WEBHOOK: (
+        "vacancies.view_webhook",
+        _("The receiver of a webhook that you own cannot be reached any more."),
+    ),
     Kind.DECISION: (
         "vacancies.change_vacancy",
         _("A vacancy that you submitted for approval is approved or sent back."),

@@ -110,6 +110,7 @@ class Message(models.Model):
         INTERVIEW = "interview", _("interview")
         REMINDER = "reminder", _("reminder of an interview")
         ALERT = "alert", _("job alert")
+        WEBHOOK = "webhook", _("webhook that failed")
         ALERT_CONFIRMATION = "alert_confirmation", _("confirmation of a job alert")
 
     class State(models.TextChoices):

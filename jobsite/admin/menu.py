@@ -147,6 +147,7 @@ def settings_by_subject() -> list[tuple[StrOrPromise, list[Item]]]:
             [
                 page(_("Tokens"), "key", "applications.token"),
                 page(_("Integrations"), "hub", "vacancies.integration"),
+                page(_("Webhooks"), "webhook", "vacancies.webhook"),
                 page(_("API documentation"), "api", "applications.token")
                 | {"link": reverse("docs")},
                 page(_("Access log"), "policy", "applications.accesslog"),

@@ -44,9 +44,9 @@ def openapi_json(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 @require_safe
-def guide(request: HttpRequest) -> HttpResponse:
-    """docs/api.md as text, with the address of this service in its examples."""
-    text = (settings.BASE_DIR / "docs/api.md").read_text()
+def guide(request: HttpRequest, name: str = "api.md") -> HttpResponse:
+    """A file of docs/ as text, with the address of this service in its examples."""
+    text = (settings.BASE_DIR / "docs" / name).read_text()
     for shown in ("http://127.0.0.1:8000", "https://jobs.example.com"):
         text = text.replace(shown, absolute(request, "/").removesuffix("/"))
     response = HttpResponse(text, content_type="text/plain; charset=utf-8")

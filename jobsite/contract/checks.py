@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from functools import partial
 
+from jobsite.contract.feed import check_feed
 from jobsite.contract.lists import NUMBER, SAMPLE, SIZE, PagedList
 from jobsite.contract.service import CheckedService
 from jobsite.types import JsonObject
@@ -18,6 +19,8 @@ def steps(service: CheckedService, max_pages: int) -> dict[str, Callable[[], obj
         found[path] = listing.walk
         found[f"{path} edges"] = listing.edges
         found[f"{path} requests"] = partial(requests, service, path, listing)
+    for path in (PUBLIC, f"{PUBLIC}/internal"):
+        found[f"{path}/changes"] = partial(check_feed, service, lists[path])
     found["vacancies"] = partial(vacancies, service, lists)
     found["applications"] = partial(applications, service)
     found[f"{FILTERS} requests"] = partial(requests, service, FILTERS)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from applications.models import DailyApplications
@@ -18,6 +19,7 @@ from jobsite.text.formats import format_datetime
 from jobsite.types import JsonObject, UserRequest
 from vacancies.admin.dashboard import TREND, weekly
 from vacancies.admin.dashboard import dashboard as vacancies_dashboard
+from vacancies.models import Webhook
 from vacancies.statistics.reading import Days, by_day, last_recorded
 
 ADMINISTRATES = "auth.change_group"  # of the roles, only administrators may
@@ -39,11 +41,29 @@ def report_of_last_month(last: date) -> str:
 
 
 def problems(user: User) -> list[str]:
-    """Return what administrators are told about `deliver`:
-    that it does not run, or which job fails.
+    """Return what administrators are told about `deliver`: that it does not run, or which job
+    fails; and which webhooks do not send.
     """
     if not user.has_perm(ADMINISTRATES):
         return []
+    return [*_jobs(), *_webhooks()]
+
+
+def _webhooks() -> list[str]:
+    failed = _("The webhook %(name)s failed: its receiver cannot be reached.")
+    texts = {"failed": failed, "paused": _("The webhook %(name)s is paused.")}
+    link = '<a class="text-link" href="{}">{}</a>'
+    return [
+        format_html(
+            link,
+            reverse("admin:vacancies_webhook_change", args=[webhook.pk]),
+            texts[webhook.state] % {"name": webhook},
+        )
+        for webhook in Webhook.objects.filter(state__in=texts)
+    ]
+
+
+def _jobs() -> list[str]:
     jobs = late(timezone.now())
     if jobs is None:
         return [_("Emails are not being sent: “manage.py deliver” has not run yet.")]

@@ -1,7 +1,7 @@
 """The base class of our commands.
 
 Each prints one summary, as text or JSON, and refuses to run while migrations are missing. Exit
-codes: 0 success, 1 failure, 2 usage error, 130 interrupted.
+codes: 0 success, 1 failure, 2 usage error, 3 a copy changed (mirror), 130 interrupted.
 """
 
 import json
@@ -22,6 +22,7 @@ from tqdm import tqdm
 from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.ops import health
 
+CHANGED = 3  # a copy changed, so that what is made from it has to be made anew
 INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 
 logger = logging.getLogger("jobsite.ops.commands")
@@ -120,6 +121,9 @@ class Command(BaseCommand):
             return result
         except UnavailableError as error:
             raise CommandError(f"{error} {self.written()}") from None
+        except SystemExit as end:
+            outcome = "ok" if end.code == CHANGED else outcome
+            raise
         except KeyboardInterrupt:
             outcome = "interrupted"
             for bar in self._bars:

@@ -12,6 +12,7 @@ from jobsite.models import JobRun
 from jobsite.ops.jobs import jobs_complete
 from tests.applications.makers import make_application, make_file, make_submission
 from tests.conftest import NOW
+from tests.vacancies.webhooks.fakes import make_webhook
 
 pytestmark = pytest.mark.django_db
 NO_JOBS: dict[str, list] = {"jobsite_job_age_seconds": [], "jobsite_job_outcomes": []}
@@ -32,10 +33,11 @@ def gauges():
 
 
 def test_gauges_of_an_empty_outbox(at, django_assert_max_num_queries):
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(10):
         found = gauges()
     names = [f"jobsite_dispatch_{name}" for name in ("due", "age_seconds", "postponed", "failed")]
-    assert found == {name: [0] for name in [*names, "jobsite_private_files_missing"]} | NO_JOBS
+    expected = {name: [0, 0] for name in names} | {"jobsite_private_files_missing": [0]}
+    assert found == expected | NO_JOBS
 
 
 def test_gauges_count_what_waits_and_what_failed(at):
@@ -51,7 +53,12 @@ def test_gauges_count_what_waits_and_what_failed(at):
 
     make_file(make_submission(make_application(), {}))  # a row without its file
 
-    expected = {"due": [4], "age_seconds": [1500], "postponed": [1], "failed": [1]}
+    states = {"due": NOW, "late": NOW - timedelta(minutes=2), "later": NOW + timedelta(minutes=1)}
+    for name, next_at in states.items():
+        make_webhook(name, pending_id="msg_1", next_at=next_at, tries=3)
+    make_webhook("failed", state="failed")
+
+    expected = {"due": [4, 2], "age_seconds": [1500, 120], "postponed": [1, 1], "failed": [1, 1]}
     expected = {f"jobsite_dispatch_{name}": values for name, values in expected.items()}
     assert gauges() == expected | {"jobsite_private_files_missing": [1]} | NO_JOBS
 

@@ -153,7 +153,7 @@ DECIDES = re.compile(
 )
 ALERTS = {
     "JobsLate": "ticket 2m: max > 600 or max == 1",
-    "EmailsWait": "ticket 1m: max > 600 or max [15m] > 20",
+    "EmailsWait": 'ticket 1m: max {work="email"} > 600 or max {work="email"} [15m] > 20',
     "SiteDown": 'page 1m: {job="jobsite-outside"} == 0',
     "NodeDown": 'page 2m: {job="jobsite"} == 0',
     "NotReady": "page 5m: == 0",
@@ -174,7 +174,7 @@ ALERTS = {
     "NoReplica": "page 2m: == 0",
     "CacheLost": "ticket 5m: == 0",
     "MaintenanceOverdue": "ticket 10m: max > 10800",
-    "EmailsFail": "ticket 0m: max delta [1h] > 10",
+    "EmailsFail": 'ticket 0m: max delta {work="email"} [1h] > 10',
     "FilesMissing": "page 5m: > 0",
     "NothingListed": 'page 5m: {list="external"} == 0 and {list="external"} offset 1h > 10',
     "Lockouts": 'ticket 0m: sum increase {outcome="locked_out"} [15m] > 20',

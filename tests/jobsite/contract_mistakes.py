@@ -3,7 +3,7 @@
 SENT_ON = ("Content-Type", "Cache-Control", "ETag", "Form-Version", "Content-Language")
 DOCUMENT, MINE, FILTERS = "/openapi.json", "/v1/user/applications", "/v1/filters"
 LIST, HOT, OLD = "/v1/vacancies", "/v1/vacancies/hot", "/v0.1/vacancies"
-SINGLE = "/v1/vacancies/{id}"
+SINGLE, CHANGES = "/v1/vacancies/{id}", "/v1/vacancies/changes"
 FORM, FORM_SCHEMA = f"{SINGLE}/form", f"{SINGLE}/form/schema"
 
 
@@ -100,6 +100,10 @@ BATCHES = [
             "data.schema.$schema: const https://json-schema.org": lambda body: body["data"][
                 "schema"
             ].update({"$schema": "http://json-schema.org/draft-07/schema#"}),
+        },
+        CHANGES: {
+            "the vacancies of /v1/vacancies": lambda body: body.update(data=body["data"][1:]),
+            "400 for ?since=nope": {"status": 400, "to": 410},
         },
         MINE: {"401 for an unknown token": {"status": 401, "to": 400}},
     },

@@ -19,6 +19,7 @@ from tests.servers.process import (
     free_port,
     until,
 )
+from tests.servers.receiver import Receiver
 from tests.servers.smtp import MailServer
 from tests.servers.stub import stub_server
 from tests.servers.template import copy_template
@@ -42,6 +43,7 @@ __all__ += [
     "Nginx",
     "Postgres",
     "ProductionNginx",
+    "Receiver",
     "Redis",
 ]
 __all__ += [

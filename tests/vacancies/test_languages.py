@@ -21,7 +21,7 @@ from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import get_language_info, trans_real
 
 from forms_structure.models import Form
@@ -46,6 +46,8 @@ from vacancies.models import (
     Vacancy,
     VacancyTemplate,
     Version,
+    Webhook,
+    WebhookAttempt,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -188,6 +190,17 @@ def shop(at: datetime) -> dict[Any, Any]:
     brand = Brand.objects.create(
         name=f"{MARK} brand", url="https://zyx.test", icon_small_url="https://zyx.test/i.png"
     )
+    for state in Webhook.State:
+        hook = Webhook.objects.create(name=f"ZYX {state}", url="https://zyx.test/", state=state)
+    for reason in ("", "There was no connection."):
+        WebhookAttempt.objects.create(
+            webhook=hook,
+            at=timezone.now(),
+            event="ping",
+            status=None if reason else 200,
+            reason=reason,
+            milliseconds=12,
+        )
     BrandLink.objects.create(
         brand=brand, kind="other", label=f"{MARK} link", url="https://zyx.test"
     )

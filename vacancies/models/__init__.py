@@ -21,6 +21,7 @@ from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_
 from vacancies.models.vacancy import Vacancy
 from vacancies.models.vacancy_rows import Attachment, Place, VacancyOption, VacancyRecruiter
 from vacancies.models.version import Change, Version
+from vacancies.models.webhook import Webhook, WebhookAttempt
 
 __all__ = [
     "APPROVE",
@@ -62,6 +63,8 @@ __all__ = [
     "VacancyRecruiter",
     "VacancyTemplate",
     "Version",
+    "Webhook",
+    "WebhookAttempt",
     "needs_approval",
     "purge_unsaved",
     "settled_pages",

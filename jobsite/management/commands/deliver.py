@@ -16,10 +16,12 @@ from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
 from jobsite.office.approval_emails import ApprovalEmails
 from jobsite.office.closing_emails import ClosingEmails
+from jobsite.office.webhook_emails import WebhookEmails
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.types import JsonObject
 from vacancies.feed.maintenance import OldChanges
 from vacancies.search.merge import MergeJob
+from vacancies.webhooks.delivery import WebhookDelivery
 
 
 def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
@@ -31,6 +33,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         StaleEmails,
         ClosingEmails,
         ApprovalEmails,
+        WebhookEmails,
         InterviewReminders,
         ScorecardEmails,
         ConsentReminders,
@@ -39,6 +42,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), OldChanges()]
     lanes: dict[str, list[Job]] = {
         "mailbox": [Replies(base_url)],
+        "webhooks": [WebhookDelivery()],
         "others": others,
         "emails": [MailDelivery()],
     }
@@ -47,8 +51,8 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
 
 class Command(BaseCommand):
     help = (
-        "Send the queued emails, and queue digests and notifications. Runs until it is stopped. "
-        "Of several processes, one is active and the others wait to take over."
+        "Send the queued emails and webhooks, and queue digests and notifications. Runs until it is "
+        "stopped. Of several processes, one is active and the others wait to take over."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

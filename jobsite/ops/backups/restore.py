@@ -49,6 +49,8 @@ CREDENTIALS = ("django_session", "applications_token", "vacancies_integrationtok
 # Emails that were queued at the time of the backup have probably been sent since. They are not sent
 # twice.
 OUTBOX = "applications_message"
+# The copy of a site must not tell its receivers anything. An administrator resumes those of a site.
+WEBHOOKS = "vacancies_webhook"
 DISPATCHER_WAIT = 60.0  # seconds: it finishes its email
 # What was erased since the backup must not come back.
 ERASURES = "jobsite_erasure"
@@ -225,6 +227,8 @@ def _statements(manifest: JsonObject) -> list[str]:
             f"UPDATE jobsite_revision SET number = {highest}(abs(number), {number}) + "
             f"{REVISION_STEP}, shared = {highest}(shared, {shared}) + {REVISION_STEP}"
         )
+    if WEBHOOKS in tables:
+        statements.append(f"UPDATE {WEBHOOKS} SET state = 'paused' WHERE state = 'active'")
     if "jobsite_cursorgap" in tables:  # clients of a feed have to read the list anew
         statements.append(
             "INSERT INTO jobsite_cursorgap (after, before) SELECT -1, number FROM jobsite_revision"

@@ -48,6 +48,7 @@ MAY = {
     "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.reason": {R: "v", E: "v", A: "v", D: "vacd"},
     "applications.status": {R: "v", E: "v", A: "v", D: "vacd"},
+    "vacancies.webhook": {A: "v", D: "vacd"},
     "applications.token": {A: "v", D: "vd"},
     "applications.accesslog": {B: "v", A: "v", D: "v"},
     "auth.user": {B: "vac", A: "v", D: "vacd"},
@@ -148,6 +149,9 @@ ASKS = {
     "vacancies.vacancy views/add": "vv",
     "vacancies.vacancy views": (NEITHER, NEITHER),  # for its owner only
     "vacancies.vacancy views/delete": (NEITHER, NEITHER),
+    "vacancies.webhook test": (NEITHER, "c"),
+    "vacancies.webhook new-secret": (NEITHER, "c"),
+    "vacancies.webhook resume": (NEITHER, "c"),
     "vacancies.vacancy publish": "cc",
     "vacancies.vacancy schedule": "cc",
     "vacancies.vacancy unpublish": "cc",

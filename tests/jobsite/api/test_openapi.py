@@ -1,6 +1,7 @@
 """The OpenAPI document: valid, complete, and in agreement with the endpoints."""
 
 import json
+import re
 
 import jsonschema
 import pytest
@@ -385,6 +386,15 @@ def test_documented_parameters_are_the_accepted_ones(client):
         if client.get(address, {"preview": "wrong"}).status_code == 200:
             accepted.remove("preview")  # ignored, like any name outside the families
         assert documented == accepted, path
+
+
+@pytest.mark.usefixtures("_site")
+def test_links_of_the_summary_for_programs_lead_somewhere(client):
+    text = client.get("/llms.txt").content.decode()
+    found = re.findall(r"\]\(http://testserver(/[^)]*)\)", text)
+    assert len(found) == 5
+    assert [client.get(path).status_code for path in found] == [200] * 5
+    assert len(text.splitlines()) <= 20
 
 
 @pytest.mark.usefixtures("_site")

@@ -229,6 +229,17 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
             "SENDER_DOMAINS contains 'jobs@globex.test', not a domain such as example.com. "
             "Separate domains by commas.",
         ),
+        *(
+            ("WEBHOOK_PORTS", value, f"WEBHOOK_PORTS is {value!r}, not {wanted}")
+            for wanted in ("a port from 1 to 65535. Separate several by commas.",)
+            for value in ("8443, 0", "8443, 65536", "-1", "8443 9443")
+        ),
+        (
+            "WEBHOOK_ALLOW_NETWORKS",
+            "10.1.2.3/16",
+            "WEBHOOK_ALLOW_NETWORKS is '10.1.2.3/16', not a network such as 10.1.0.0/16. "
+            "Separate several by commas.",
+        ),
         ("METRICS_PORT", "yes", "METRICS_PORT is 'yes', not a whole number from 0 to 65535."),
         ("RESPONSE_CACHE_MB", "-1", "RESPONSE_CACHE_MB is '-1', not a whole number of 0 or more."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml', not json or text."),
@@ -291,6 +302,17 @@ def test_keys_of_backups_are_read_from_the_environment(start):
     assert (start()["BACKUP_KEY"], start()["BACKUP_KEY_FALLBACKS"]) == ("", [])
     found = start(BACKUP_KEY="one", BACKUP_KEY_FALLBACKS="two, three")
     assert (found["BACKUP_KEY"], found["BACKUP_KEY_FALLBACKS"]) == ("one", ["two", "three"])
+
+
+def test_earlier_keys_and_places_of_receivers_are_read_from_the_environment(start):
+    found = start(
+        SECRET_KEY_FALLBACKS="one, two",
+        WEBHOOK_PORTS="8443, 65535",
+        WEBHOOK_ALLOW_NETWORKS="10.1.0.0/16, fd00::/8",
+    )
+    assert found["SECRET_KEY_FALLBACKS"] == ["one", "two"]
+    assert found["WEBHOOK_PORTS"] == [8443, 65_535]
+    assert [str(each) for each in found["WEBHOOK_ALLOW_NETWORKS"]] == ["10.1.0.0/16", "fd00::/8"]
 
 
 @pytest.mark.slow("runs manage.py in a process")

@@ -16,6 +16,7 @@ from jobsite import private_files
 from jobsite.ops.backups import databases
 from tests.applications.makers import make_application, make_file, make_submission, make_user
 from tests.jobsite.ops.backups import ARCHIVES, Site, media, run, tree
+from vacancies.models import Webhook
 
 pytestmark = ARCHIVES
 
@@ -112,7 +113,9 @@ def test_erased_files_do_not_come_back(site: Site, settings: Any, tmp_path: Path
     assert sorted(media(Path(settings.PRIVATE_ROOT)).values()) == contents()
 
 
-def test_queued_emails_are_not_sent_twice_after_a_restore(site: Site, tmp_path: Path) -> None:
+def test_queued_emails_and_webhooks_are_not_sent_after_a_restore(
+    site: Site, tmp_path: Path
+) -> None:
     now = timezone.now()
     mail = {
         "kind": "receipt",
@@ -123,8 +126,12 @@ def test_queued_emails_are_not_sent_twice_after_a_restore(site: Site, tmp_path: 
     }
     for state in Message.State.values:
         Message.objects.create(subject=state, state=state, **mail)
+    for state in Webhook.State.values:
+        Webhook.objects.create(name=state, url="https://hooks.test/", state=state)
     run("restore", run("backup", tmp_path / "backups")["archive"], force=True)
     found = {row.subject: (row.state, row.error) for row in Message.objects.all()}
+    states = Webhook.objects.order_by("name").values_list("name", "state")
+    assert [*states] == [("active", "paused"), ("failed", "failed"), ("paused", "paused")]
     unknown = ("failed", "restored from a backup")
     assert found == {
         "queued": unknown,

@@ -143,6 +143,7 @@ def test_host_of_a_brand_serves_nothing_of_the_main_host(client, brands, filters
         "/account/login",
         "/docs",
         "/docs/api.md",
+        "/llms.txt",
         "/openapi.json",
         "/preview/x",
         f"/apply/{other.pk}",

@@ -30,7 +30,8 @@ MODELS = {
         "vacancies.brand",
     ),
     *("vacancies.filter", "vacancies.filteroption", "vacancies.recruiter", "vacancies.vacancy"),
-    *("vacancies.vacancytemplate", "vacancies.brandlink", "vacancies.integration"),
+    *("vacancies.vacancytemplate", "vacancies.brandlink"),
+    *("vacancies.integration", "vacancies.webhook"),
     *(
         "applications.token",
         "applications.accesslog",
@@ -80,6 +81,7 @@ SPECIAL = {
     "vacancies.brand": ("emails",),
     "vacancies.filter": ("option", "options"),
     "vacancies.integration": ("token",),
+    "vacancies.webhook": ("test", "new-secret", "resume"),
     "vacancies.vacancy": (
         *("preview", "application-form", "review", "deleted", "versions", "internal"),
         *("export-csv", "export-xlsx", "import", "import-template"),
