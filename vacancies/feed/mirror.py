@@ -26,7 +26,7 @@ class MirrorError(Exception):
     """The target is not a copy, or one of something else."""
 
 
-class Target(Protocol):
+class MirrorTarget(Protocol):
     source: str  # the address of the list, "" for a new copy
     following: str  # where to read on
 
@@ -38,7 +38,7 @@ class Target(Protocol):
     def reload(self) -> None: ...  # forget what is not committed
 
 
-def open_target(path: Path) -> Target:
+def open_target(path: Path) -> MirrorTarget:
     """A file with the ending .sqlite3 or .db, else a folder. Raises MirrorError."""
     is_file = path.is_file() or path.suffix in (".sqlite3", ".sqlite", ".db")
     try:
@@ -47,7 +47,7 @@ def open_target(path: Path) -> Target:
         raise MirrorError(f"{path}: cannot be read as a copy ({error}).") from error
 
 
-def update(target: Target, feed: RemoteFeed) -> int:
+def update(target: MirrorTarget, feed: RemoteFeed) -> int:
     """Apply what changed. Return the number of vacancies that did. Raises FeedError."""
     start, before = target.following or feed.start, target.ids()
     kept = set(before) if start != feed.start else set()

@@ -10,7 +10,7 @@ from jobsite.http_client import OriginClient
 from jobsite.ops.commands import CHANGED, UsageError
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies.feed.client import FeedError, RemoteFeed
-from vacancies.feed.mirror import MirrorError, Target, open_target, update
+from vacancies.feed.mirror import MirrorError, MirrorTarget, open_target, update
 
 POLL_SECONDS = 10
 CHECKS_MAX = 5  # of a list that changes while it is read
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         http = OriginClient(base, headers=headers, allowed=options["allow_address"])
         return RemoteFeed(http, path, options["brand"])
 
-    def _differences(self, copy: Target, feed: RemoteFeed) -> list[str]:
+    def _differences(self, copy: MirrorTarget, feed: RemoteFeed) -> list[str]:
         """Compare the copy with the list, again if the list changed meanwhile."""
         found: list[str] = []
         for _ in range(CHECKS_MAX):
@@ -89,7 +89,7 @@ class Command(BaseCommand):
                 break
         return found
 
-    def _report(self, changed: int, copy: Target, differences: list[str]) -> None:
+    def _report(self, changed: int, copy: MirrorTarget, differences: list[str]) -> None:
         self.finish(
             f"{changed or 'No'} vacancies changed; the copy has {len(copy.ids())}.",
             ok=not differences,
