@@ -9,15 +9,19 @@ from jobsite.types import JsonObject
 
 
 class ApiDocument:
-    """The OpenAPI document `content`. Raises LookupError or TypeError if it is of another API."""
+    """The OpenAPI document `content`, the public one or that of the management interface. Raises
+    LookupError or TypeError if it is of another API.
+    """
 
-    def __init__(self, content: JsonObject) -> None:
+    def __init__(self, content: JsonObject, *, is_public: bool = True) -> None:
         self.paths: JsonObject = content["paths"]
         self._components: JsonObject = content["components"]
+        self._validators: dict[int, Draft202012Validator] = {}
+        if not is_public:
+            return
         # Items may be sparse for the parameter `fields` only, and the checks never send it.
         page = self._components["schemas"]["VacancyPage"]
         page["properties"]["data"]["items"] = {"$ref": "#/components/schemas/Vacancy"}
-        self._validators: dict[int, Draft202012Validator] = {}
 
     def template(self, path: str) -> str:
         """Return the path of the document that `path` belongs to; `path` if there is none."""

@@ -72,13 +72,13 @@ class CheckedService:
         self.base, self.token, self.report = base.rstrip("/"), token, report
         self._pool = urllib3.PoolManager(timeout=TIMEOUT, retries=RETRIES)
 
-    def load_document(self) -> None:
-        response = self._send("GET", DOCUMENT, {})
+    def load_document(self, path: str = DOCUMENT) -> None:
+        response = self._send("GET", path, {})
         try:
-            self.document = ApiDocument(json.loads(response.body))
+            self.document = ApiDocument(json.loads(response.body), is_public=path == DOCUMENT)
         except (ValueError, RecursionError, LookupError, TypeError):
             expected = "the OpenAPI document of the API"
-            self.report.expect(False, DOCUMENT, expected, f"status {response.status}")
+            self.report.expect(False, path, expected, f"status {response.status}")
 
     def expect(self, holds: object, path: str, expected: str, received: object) -> bool:
         return self.report.expect(holds, self.document.template(path), expected, received)
@@ -95,14 +95,23 @@ class CheckedService:
         return response.data if is_expected else None
 
     def request(
-        self, path: str, query: Query = "", method: str = "GET", headers: Headers | None = None
+        self,
+        path: str,
+        query: Query = "",
+        method: str = "GET",
+        headers: Headers | None = None,
+        body: bytes = b"",
     ) -> Response:
-        """Request `path`, with the token where the document has one. Check the response."""
+        """Request `path`, with the token where the document has one, and a JSON `body`. Check the
+        response.
+        """
         sent = {"Accept": "application/json"}
         if self.token and self.document.operation(path, method).get("security"):
             sent["Authorization"] = f"Bearer {self.token}"
         target = f"{path}?{query_string(query)}" if query else path
-        response = self._send(method, target, sent | dict(headers or {}))
+        posted = {"body": body} if body else {}
+        sent |= {"Content-Type": "application/json"} if body else {}
+        response = self._send(method, target, sent | dict(headers or {}), **posted)
         stated = self.document.response(path, method, response.status)
         received = f"{response.status} for {method}"
         if not self.expect(stated, path, "a response of the document", received):
@@ -136,14 +145,16 @@ class CheckedService:
                 case _:
                     response.data = None
 
-    def _send(self, method: str, target: str, headers: Headers) -> Response:
+    def _send(self, method: str, target: str, headers: Headers, body: bytes = b"") -> Response:
         """Send a request to the base URL, which alone may receive the token: redirects are not
         followed. Raises UnreachableError.
         """
         self.report.requests += 1
         url = self.base + target
         try:
-            response = self._pool.request(method, url, headers=headers, redirect=False)
+            response = self._pool.request(
+                method, url, headers=headers, redirect=False, body=body or None
+            )
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             raise UnreachableError(f"{type(error).__name__}: {error}") from error
         return Response(response.status, response.headers, response.data)

@@ -43,7 +43,7 @@ class PreconditionError(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class VacancyTarget:
     """A vacancy of an address, and who writes it when."""
 
     integration: Integration
@@ -78,7 +78,7 @@ class _Wanted:
     faults: list[Fault]
 
 
-def put(target: Target, body: JsonObject, *, is_dry_run: bool) -> Result:
+def put(target: VacancyTarget, body: JsonObject, *, is_dry_run: bool) -> Result:
     """Create or update the vacancy of `target`, or say what that would do. Raises RefusedBodyError
     and PreconditionError.
     """
@@ -98,7 +98,7 @@ def put(target: Target, body: JsonObject, *, is_dry_run: bool) -> Result:
         return retry_on_conflict(attempt)
 
 
-def archive(target: Target) -> bool:
+def archive(target: VacancyTarget) -> bool:
     """Unpublish and archive the vacancy of `target`. Return whether there is one. Raises
     PreconditionError.
     """
@@ -119,7 +119,7 @@ def archive(target: Target) -> bool:
         return True
 
 
-def check_preconditions(target: Target, vacancy: Vacancy | None) -> None:
+def check_preconditions(target: VacancyTarget, vacancy: Vacancy | None) -> None:
     """Raise PreconditionError unless the vacancy is as If-Match and If-None-Match say."""
     headers = target.request.headers
     if "If-Match" not in headers and "If-None-Match" not in headers:
@@ -131,7 +131,7 @@ def check_preconditions(target: Target, vacancy: Vacancy | None) -> None:
         raise PreconditionError("There is a vacancy that If-None-Match names.")
 
 
-def _locked(target: Target) -> Vacancy | None:
+def _locked(target: VacancyTarget) -> Vacancy | None:
     """Return the vacancy with its rows, locked before they are read."""
     rows = Vacancy.objects.with_related().select_related("form").select_for_update(of=("self",))
     return rows.filter(brand=target.brand, reference=target.reference).first()
@@ -140,7 +140,7 @@ def _locked(target: Target) -> Vacancy | None:
 # --- What is wanted -------------------------------------------------------------------------------
 
 
-def _read(target: Target, stored: Vacancy | None, body: JsonObject) -> _Wanted:
+def _read(target: VacancyTarget, stored: Vacancy | None, body: JsonObject) -> _Wanted:
     """Return what `body` wants of the vacancy, with all errors."""
     new = Vacancy(brand=target.brand, reference=target.reference, created_at=target.at)
     vacancy = stored or new
@@ -169,7 +169,7 @@ def _read(target: Target, stored: Vacancy | None, body: JsonObject) -> _Wanted:
     return _Wanted(vacancy, before, content, decision.closes, result, unknown, faults)
 
 
-def _columns(target: Target, item: JsonObject, vacancy: Vacancy) -> Content:
+def _columns(target: VacancyTarget, item: JsonObject, vacancy: Vacancy) -> Content:
     values = column_values({name: item[name] for name in item if name != "pay"}, vacancy)
     if "pay" in item:
         pay = item["pay"] or {}
@@ -187,7 +187,7 @@ def _columns(target: Target, item: JsonObject, vacancy: Vacancy) -> Content:
     return content
 
 
-def _attachments(target: Target, item: JsonObject, stored: Vacancy | None) -> Content:
+def _attachments(target: VacancyTarget, item: JsonObject, stored: Vacancy | None) -> Content:
     """Return the attachments of `item`, and before them the uploads that it does not name."""
     if "attachments" not in item:
         return {}
@@ -203,7 +203,7 @@ def _attachments(target: Target, item: JsonObject, stored: Vacancy | None) -> Co
     return {"attachments": [*kept, *rows.values()]}
 
 
-def _addresses(target: Target, url: str) -> set[str]:
+def _addresses(target: VacancyTarget, url: str) -> set[str]:
     return {url, absolute(target.request, url)}
 
 
@@ -223,7 +223,7 @@ def _other_brand(item: JsonObject, brand: Brand | None) -> Iterable[Fault]:
 # --- Writing it -----------------------------------------------------------------------------------
 
 
-def _save(target: Target, wanted: _Wanted, *, is_dry_run: bool) -> Result:
+def _save(target: VacancyTarget, wanted: _Wanted, *, is_dry_run: bool) -> Result:
     vacancy, result = wanted.vacancy, wanted.result
     if not (wanted.faults or wanted.unknown or result.is_new):
         wanted.content |= _without_stale_request(target, wanted)
@@ -262,7 +262,7 @@ def _save(target: Target, wanted: _Wanted, *, is_dry_run: bool) -> Result:
     return result
 
 
-def _without_stale_request(target: Target, wanted: _Wanted) -> Content:
+def _without_stale_request(target: VacancyTarget, wanted: _Wanted) -> Content:
     """Withdraw the waiting request of this integration if the source asks for the stored values
     again, and return what it asked for besides.
     """
@@ -280,7 +280,7 @@ def _without_stale_request(target: Target, wanted: _Wanted) -> Content:
     return {name: waiting.changes[name] for name in others}
 
 
-def _withdraw_own(target: Target, vacancy: Vacancy, names: set[str]) -> bool:
+def _withdraw_own(target: VacancyTarget, vacancy: Vacancy, names: set[str]) -> bool:
     """Withdraw the waiting request of `vacancy` if it has one of the fields `names` and nobody but
     this integration asked. Return whether it did.
     """

@@ -27,7 +27,7 @@ from vacancies.manage.authentication import (
 from vacancies.manage.document import document
 from vacancies.manage.parsing import RefusedBodyError, read_body
 from vacancies.manage.references import forms_of
-from vacancies.manage.saving import PreconditionError, Target, archive, put
+from vacancies.manage.saving import PreconditionError, VacancyTarget, archive, put
 from vacancies.models import FilterOption, IntegrationScope, Recruiter, Vacancy
 
 PAGE = 100
@@ -127,12 +127,12 @@ class VacancyView(ManageView):
             raise NotFound(NO_SUCH_VACANCY)
         return Response(status=204)
 
-    def _target(self, request: Request, brand: str, reference: str) -> Target:
+    def _target(self, request: Request, brand: str, reference: str) -> VacancyTarget:
         of_brand = brand_of(request, brand)
         if not items.REFERENCE.fullmatch(reference):
             raise NotFound(NO_REFERENCE)
         integration, at = integration_of(request), timezone.now()
-        return Target(integration, of_brand, reference, request._request, at)
+        return VacancyTarget(integration, of_brand, reference, request._request, at)
 
 
 class ValuesView(ManageView):

@@ -3,6 +3,7 @@ from urllib.parse import urlsplit
 
 from django.core.management.base import CommandParser
 
+from jobsite.contract import manage
 from jobsite.contract.checks import steps
 from jobsite.contract.service import DOCUMENT, CheckedService, ContractReport, UnreachableError
 from jobsite.ops.commands import Command as BaseCommand
@@ -20,6 +21,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("base_url", help="URL of the service: https://jobs.example.com")
         parser.add_argument("--token", default="", help="bearer token for internal lists")
+        parser.add_argument(
+            "--manage",
+            metavar="BRAND",
+            help="check the management interface of this brand with --token; writes are dry runs",
+        )
         parser.add_argument("--max-pages", type=int, default=200, help="pages of a list (200)")
 
     def handle(self, *args: object, **options: Any) -> None:
@@ -41,6 +47,8 @@ class Command(BaseCommand):
         report = ContractReport()
         service = CheckedService(base, options["token"], report)
         walk = {DOCUMENT: service.load_document, **steps(service, options["max_pages"])}
+        if options["manage"]:
+            walk = manage.steps(service, options["manage"])
         for name, step in self.progress(walk.items(), unit="step"):
             try:
                 step()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
+from jsonschema import Draft202012Validator
 
 from applications.models import (
     Access,
@@ -32,6 +33,7 @@ from tests.applications.makers import (
 from tests.factories import make_brand, make_vacancy
 from tests.parallel import at_once
 from tests.vacancies.manage.client import Api, make_integration
+from vacancies.manage.document import document
 from vacancies.models import IntegrationScope, Vacancy
 
 # On PostgreSQL, a change is read when its transaction has ended.
@@ -119,6 +121,31 @@ def test_an_item_has_what_the_applicant_sent_and_sees(api):
     accesses = AccessLog.objects.filter(application=application.pk, actor=api.integration.user)
     actions = list(accesses.order_by("pk").values_list("action", flat=True))
     assert actions == [Access.VIEW, Access.VIEW, Access.FILE]
+
+
+def test_responses_are_as_the_document_says(api):
+    content = document("https://jobs.example.com")
+
+    def check(path: str, status: int, body: object) -> None:
+        response = content["paths"][path]["get"]["responses"][str(status)]
+        if "$ref" in response:
+            response = content["components"]["responses"][response["$ref"].rpartition("/")[2]]
+        [media] = response["content"].values()
+        whole = media["schema"] | {"components": content["components"]}
+        Draft202012Validator(whole).validate(body)
+
+    many, one = "/v1/manage/{brand}/applications", "/v1/manage/{brand}/applications/{pk}"
+    application = make_sent()
+    make_application(vacancy=application.vacancy)  # without a submission
+    first = api.get("applications").json()
+    check(many, 200, first)
+    check(one, 200, api.get(f"applications/{application.pk}").json())
+    check(one, 404, api.get("applications/0").json())
+    erase_application(application=application)
+    changed = api.get(f"applications?since={first['meta']['cursor']}").json()
+    assert {"gone", "id"} in [set(each) for each in changed["data"]]
+    check(many, 200, changed)
+    check(many, 400, api.get("applications?since=x").json())
 
 
 def test_changes_follow_and_what_leaves_the_brand_is_gone(api):
