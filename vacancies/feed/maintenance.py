@@ -57,7 +57,10 @@ def delete_old(before: datetime) -> int:
         with transaction.atomic():
             old = Commit.objects.filter(mark__in=marks)
             last = old.aggregate(last=Max("number"))["last"]
-            FeedEntry.objects.filter(mark__in=marks).delete()
+            # A locked entry changes: it gets another mark. To wait for it could be a deadlock.
+            entries = FeedEntry.objects.select_for_update(skip_locked=True)
+            pks = list(entries.filter(mark__in=marks).values_list("pk", flat=True))
+            FeedEntry.objects.filter(pk__in=pks).delete()
             FeedTouch.objects.filter(mark__in=marks).delete()
             deleted += old.delete()[0]
             CursorGap.objects.filter(after=-1, before__lte=last).delete()
