@@ -6,6 +6,7 @@ interrupted: every operation can be repeated.
 """
 
 import sys
+from collections.abc import Sequence
 
 from django.db import DatabaseError, migrations, router
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -81,14 +82,24 @@ class AddIndexOnline(migrations.AddIndex):
 
 
 class RunSQLOn(migrations.RunSQL):
-    """Runs statements on one kind of database. The reverse does nothing."""
+    """Runs statements on one kind of database. Backwards, it runs those of `reverse`."""
 
-    def __init__(self, vendor: str, sql: list[str]) -> None:
-        super().__init__([*sql], migrations.RunSQL.noop)
+    def __init__(self, vendor: str, sql: list[str], reverse: Sequence[str] = ()) -> None:
+        super().__init__([*sql], [*reverse])
         self.vendor = vendor
 
     def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
-        return type(self).__name__, [self.vendor, self.sql], {}
+        return type(self).__name__, [self.vendor, self.sql, self.reverse_sql], {}
+
+    def database_backwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        if schema_editor.connection.vendor == self.vendor:
+            super().database_backwards(app_label, schema_editor, from_state, to_state)
 
     def database_forwards(
         self,

@@ -40,7 +40,7 @@ from vacancies.querysets import VacancyList
 
 CHANGES, LIST = "/v1/vacancies/changes", "/v1/vacancies"
 BEFORE = import_module("jobsite.migrations.0002_postgresql").BUMP
-AFTER = import_module("jobsite.migrations.0003_commits").BUMP
+AFTER = import_module("jobsite.migrations.0004_commit_functions").BUMP
 TRIGGERS = ("insert", "update", "delete")
 
 

@@ -37,12 +37,14 @@ from vacancies.admin.list.filters import REASONS
 from vacancies.admin.publication.actions import ACTIONS
 from vacancies.choices import Keyword, State
 from vacancies.history.versions import record
+from vacancies.manage.tokens import create_integration, issue_token
 from vacancies.models import (
     Attachment,
     Brand,
     BrandLink,
     Change,
     Filter,
+    Integration,
     Vacancy,
     VacancyTemplate,
     Version,
@@ -70,8 +72,8 @@ SAME = {
     *map(str.lower, OF_CLDR),
 }
 SAME |= {name.lower() for name in available_timezones()}
-# Placeholders in templates of emails, counts, addresses.
-IGNORED = re.compile(r"\{\w+\}| \(\d+\)$|\S+@\S+")
+# Placeholders in templates of emails, counts, addresses, beginnings of tokens, scopes.
+IGNORED = re.compile(r"\{\w+\}| \(\d+\)$|\S+@\S+|jsi_\S+|vacancies:read")
 LABELS = ("aria-label", "title", "placeholder", "alt", "data-label")
 UNSEEN = {"script", "style", "template", "textarea", "kbd"}
 VOID = {
@@ -190,6 +192,8 @@ def shop(at: datetime) -> dict[Any, Any]:
     brand = Brand.objects.create(
         name=f"{MARK} brand", url="https://zyx.test", icon_small_url="https://zyx.test/i.png"
     )
+    integration = Integration(name=f"{MARK} integration", scopes=["vacancies:read"])
+    issue_token(create_integration(integration, author=None), at=at)
     for state in Webhook.State:
         hook = Webhook.objects.create(name=f"ZYX {state}", url="https://zyx.test/", state=state)
     for reason in ("", "There was no connection."):

@@ -1,4 +1,4 @@
-"""The triggers on SQLite that write the entries and touches. On PostgreSQL, migration 0007 creates
+"""The triggers on SQLite that write the entries and touches. On PostgreSQL, migration 0010 creates
 them.
 
 A trigger raises the revision itself: SQLite does not define the order of two triggers, and the

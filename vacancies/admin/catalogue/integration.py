@@ -26,10 +26,14 @@ from vacancies.models import Integration, IntegrationScope, IntegrationToken
 from vacancies.querysets import EVERY_BRAND
 
 
+def scope_choices() -> list[tuple[str, str]]:
+    return [(scope.value, f"{scope.value}: {scope.label}") for scope in IntegrationScope]
+
+
 class IntegrationForm(forms.ModelForm):
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("scopes"),
-        choices=[(scope.value, f"{scope.value}: {scope.label}") for scope in IntegrationScope],
+        choices=scope_choices,  # in the language of each request
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
     )
