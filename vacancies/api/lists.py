@@ -222,16 +222,16 @@ class ListViewSet(ReadOnlyViewSet):
         """Return the items of the vacancies `pks` by id, in the snapshot of `state`, and those of
         them that had to be rendered, to be stored.
         """
-        if state and pks and has_read_model():
+        if state and pks and is_maintained():
             rows = fetch(_BY_ID, stored_version(self.item_version), [*pks])
             items, rendered = read_items(self.serializer_class, rows, state) or ([], {})
             base_url = absolute(self.request, "/")[:-1]
             shared = rows[0][4] if rows else 0
             with suppress(UnknownPlaceholderError):
-                return {
-                    row[0]: fill(self.joined([item]), base_url, shared, state)
-                    for row, item in zip(rows, items, strict=True)
-                }, rendered
+                lines = b"\n".join(self.joined([item]) for item in items)  # JSON has no line end
+                filled = fill(lines, base_url, shared, state).split(b"\n")
+                pairs = zip(rows, filled, strict=True)
+                return {row[0]: item for row, item in pairs}, rendered
         serializer = self.get_serializer(only=self.only)
         vacancies = Vacancy.objects.with_related(self.only).in_bulk(pks)
         return {pk: dumps(serializer.to_representation(vacancies[pk])) for pk in vacancies}, {}
@@ -241,7 +241,7 @@ class ListViewSet(ReadOnlyViewSet):
         if state is None:
             return Vacancy.objects.next_change(after=self.now)
         cache = process_cache.process
-        period = cache.totals_at(self.now, state) if has_read_model() else None
+        period = cache.totals_at(self.now, state) if is_maintained() else None
         return (period or cache.period_at(self.now, state)).until
 
     # --- Parameters ---
