@@ -35,6 +35,7 @@ from vacancies.models import (
 from vacancies.querysets import PublishedQuerySet, VacancyList, is_live
 from vacancies.readmodel.totals import is_maintained
 
+NOWHERE = (-1, -1)  # before the first row
 SCAN = 1_000  # rows that one request looks at, at least
 _ENTRIES = (
     "SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
@@ -136,31 +137,37 @@ class _Reader:
         """What changed: by commits, then by starts and ends (R5: their positions are independent)."""
         limit = max(SCAN, self.size)
         changes: list[FeedChange] = []
-        position = cursor
         rows = list(islice(changed(cursor.number, cursor.last), limit))
-        for change, (of, pk) in self.judge(rows):
-            if len(changes) == self.size:
-                return FeedPage(changes, position, True)
-            changes += [change] if change else []
-            position = replace(position, number=of, last=pk)
-        if len(rows) == limit:
-            return FeedPage(changes, position, True)
-        if changes:
-            position = replace(cursor, number=number, last=END)
+        is_full, row = self.take(rows, changes)
+        if is_full or len(rows) == limit:
+            return FeedPage(changes, replace(cursor, number=row[0], last=row[1]), True)
+        position = replace(cursor, number=number, last=END) if changes else cursor
         rows = self.turns(cursor.at, cursor.at_last, limit)
-        for change, (at, pk) in self.judge(rows):
-            if len(changes) == self.size:
-                return FeedPage(changes, position, True)
-            changes += [change] if change else []
-            position = replace(position, at=at, at_last=pk)
-        if len(rows) == limit:
+        is_full, row = self.take(rows, changes)
+        if is_full and row == NOWHERE:
             return FeedPage(changes, position, True)
+        if is_full or len(rows) == limit:
+            return FeedPage(changes, replace(position, at=row[0], at_last=row[1]), True)
         if not changes:
             return FeedPage([], cursor, False)
         position = replace(
             position, number=number, last=END, at=microseconds(self.now), at_last=END
         )
         return FeedPage(changes, position, False)
+
+    def take(
+        self, rows: list[tuple[int, int]], changes: list[FeedChange]
+    ) -> tuple[bool, tuple[int, int]]:
+        """Add the changes of `rows` to `changes`, until the page is full. Return whether there are
+        rows that did not fit, and the last row that did.
+        """
+        last = NOWHERE
+        for change, row in self.judge(rows):
+            if len(changes) == self.size:
+                return True, last
+            changes += [change] if change else []
+            last = row
+        return False, last
 
     def members(self) -> PublishedQuerySet:
         """The vacancies of the list at this time."""
@@ -182,7 +189,15 @@ class _Reader:
     def judge(
         self, rows: list[tuple[int, int]]
     ) -> Iterator[tuple[FeedChange | None, tuple[int, int]]]:
-        """Yield each of `rows` with what clients have to do with the vacancy, its second member."""
+        """Yield each of `rows` with what clients have to do with the vacancy, its second member. It
+        reads as many at a time as fit into a page: most pages need no more.
+        """
+        for start in range(0, len(rows), self.size):
+            yield from self._judge(rows[start : start + self.size])
+
+    def _judge(
+        self, rows: list[tuple[int, int]]
+    ) -> Iterator[tuple[FeedChange | None, tuple[int, int]]]:
         pks = {pk for _, pk in rows}
         columns = ("status", "audience", "publish_from", "publish_until", "brand_id")
         current = {

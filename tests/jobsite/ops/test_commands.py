@@ -35,6 +35,7 @@ EXEMPT = {
     "restore",
     "rehearse_restore",
     "check_contract",
+    "mirror",
     "compilemessages",
 }
 

@@ -106,7 +106,7 @@ class Simulation:
         self.http = Client()
         self.now, self.is_live = timezone.now(), is_live
         self.brands = list(Brand.objects.filter(slug__in=["acme", "beta"]))
-        self.options = list(FilterOption.objects.filter(label__startswith="Region "))
+        self.options = list(FilterOption.objects.filter(value__startswith="region-"))
         self.people = list(Recruiter.objects.filter(name__startswith="Person ").order_by("name"))
         self.copies = [
             Copy(

@@ -10,6 +10,8 @@ from vacancies.feed.reading import _Reader
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+@pytest.mark.slow("simulates clients of the feed")
+@pytest.mark.each_database
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_equal_the_lists(seed):
     make_rows()
