@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
@@ -45,32 +47,18 @@ class ApplicationsView(ManageView):
     def get(self, request: Request, brand: str) -> Response:
         of_brand, now = brand_of(request, brand), timezone.now()
         query = read_query(request, ("since", KIND))
-        kind, number = query.get(KIND), of_brand.pk if of_brand else 0
-        if kind is not None:
+        kind = query.get(KIND, "")
+        if KIND in query:
             [kind] = parameters.choices(KIND, kind, Stage.Kind.values)[:1]
         address = absolute(request, request.path)
-        cursor = reading.begin(number, now=now)
+        cursor = reading.begin(of_brand.pk if of_brand else 0, now=now)
         if "since" in query:
-            try:
-                cursor = reading.decode(query["since"], number, now=now)
-            except reading.UnknownCursorError:
-                allowed = "a cursor of this list: meta.cursor, unchanged"
-                error = parameters.invalid_value("since", query["since"], allowed)
-                raise InvalidParameters([error]) from None
-            except reading.LostCursorError:
-                raise OutgoingCursorExpired(with_query(address, **{KIND: kind or ""})) from None
+            restart = with_query(address, **{KIND: kind})
+            cursor = _decoded(query["since"], cursor.brand, restart=restart, now=now)
         page = reading.read(cursor, now=now)
         rows = items.with_parts(items.sent(of_brand, page.pks, now=now))
-        found = {
-            row.pk: row
-            for row in rows
-            if not kind or ((stage := items.stage_of(row)) and stage.kind == kind)
-        }
-        existing = set(
-            Application.objects.filter(pk__in=page.pks, vacancy__brand=of_brand).values_list(
-                "pk", flat=True
-            )
-        )
+        found = {row.pk: row for row in rows if not kind or items.kind_of(row) == kind}
+        existing = set(_of_brand(of_brand, page.pks).values_list("pk", flat=True))
         is_walk = cursor.walked < reading.END
         data: list[dict[str, Any]] = []
         for pk in page.pks:
@@ -80,9 +68,24 @@ class ApplicationsView(ManageView):
                 data.append({"id": pk, "gone": True})
         _log(request, Access.VIEW, [each["id"] for each in data if "gone" not in each])
         following = reading.encode(page.cursor)
-        link = with_query(address, since=following, **{KIND: kind or ""})
+        link = with_query(address, since=following, **{KIND: kind})
         meta = {"cursor": following, "more": page.has_more}
         return Response({"data": data, "links": {"next": link}, "meta": meta})
+
+
+def _decoded(text: str, brand: int, *, restart: str, now: datetime) -> reading.OutgoingCursor:
+    """Return the cursor. Raises InvalidParameters and OutgoingCursorExpired."""
+    try:
+        return reading.decode(text, brand, now=now)
+    except reading.UnknownCursorError:
+        allowed = "a cursor of this list: meta.cursor, unchanged"
+        raise InvalidParameters([parameters.invalid_value("since", text, allowed)]) from None
+    except reading.LostCursorError:
+        raise OutgoingCursorExpired(restart) from None
+
+
+def _of_brand(brand: Brand | None, pks: Iterable[int]) -> QuerySet[Application]:
+    return Application.objects.filter(pk__in=pks, vacancy__brand=brand)
 
 
 class ApplicationView(ManageView):
