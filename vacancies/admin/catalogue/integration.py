@@ -32,7 +32,7 @@ def scope_choices() -> list[tuple[str, str]]:
 
 class IntegrationForm(forms.ModelForm):
     scopes = forms.MultipleChoiceField(
-        label=gettext_lazy("scopes"),
+        label=gettext_lazy("Scopes"),
         choices=scope_choices,  # in the language of each request
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
