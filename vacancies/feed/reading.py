@@ -37,11 +37,19 @@ from vacancies.readmodel.totals import is_maintained
 
 NOWHERE = (-1, -1)  # before the first row
 SCAN = 1_000  # rows that one request looks at, at least
+STEP = 100  # rows to read at a time, at least
 _ENTRIES = (
     "SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
     "JOIN vacancies_feedentry AS e ON e.mark = c.mark "
     "WHERE c.number BETWEEN %s AND %s AND (c.number > %s OR e.vacancy_id > %s) "
     "ORDER BY c.number, e.vacancy_id LIMIT %s"
+)
+# On PostgreSQL, the vacancies and their entries in one statement.
+_BY_ID = (
+    "SELECT ids.id, v.status, v.audience, v.publish_from, v.publish_until, v.brand_id, "
+    "CASE WHEN %s THEN e.was_internal ELSE e.was_external END, e.has_moved "
+    "FROM unnest(%s::bigint[]) AS ids (id) LEFT JOIN vacancies_vacancy AS v ON v.id = ids.id "
+    "LEFT JOIN vacancies_feedentry AS e ON e.vacancy_id = ids.id"
 )
 _TOUCHED = (
     "SELECT c.number FROM jobsite_commit AS c WHERE c.number >= %s AND EXISTS "
@@ -109,6 +117,7 @@ class _Reader:
 
     def __init__(self, scope: FeedScope, size: int, now: datetime) -> None:
         self.list, self.brand, self.size, self.now = scope.vacancy_list, scope.brand, size, now
+        self.step = max(STEP, size) + 1  # one more shows whether there is a next page
 
     def read(self, cursor: Cursor, number: int) -> FeedPage:
         """Read at this time. If the cursor has a later one, from another clock, go back: what
@@ -137,16 +146,16 @@ class _Reader:
         """What changed: by commits, then by starts and ends (R5: their positions are independent)."""
         limit = max(SCAN, self.size)
         changes: list[FeedChange] = []
-        rows = list(islice(changed(cursor.number, cursor.last), limit))
-        is_full, row = self.take(rows, changes)
-        if is_full or len(rows) == limit:
+        rows = changed(cursor.number, cursor.last, step=self.step)
+        has_more, row = self.take(rows, changes, limit)
+        if has_more:
             return FeedPage(changes, replace(cursor, number=row[0], last=row[1]), True)
         position = replace(cursor, number=number, last=END) if changes else cursor
-        rows = self.turns(cursor.at, cursor.at_last, limit)
-        is_full, row = self.take(rows, changes)
-        if is_full and row == NOWHERE:
+        turns = self.turns(cursor.at, cursor.at_last, limit)
+        has_more, row = self.take(iter(turns), changes, limit)
+        if has_more and row == NOWHERE:
             return FeedPage(changes, position, True)
-        if is_full or len(rows) == limit:
+        if has_more:
             return FeedPage(changes, replace(position, at=row[0], at_last=row[1]), True)
         if not changes:
             return FeedPage([], cursor, False)
@@ -156,18 +165,21 @@ class _Reader:
         return FeedPage(changes, position, False)
 
     def take(
-        self, rows: list[tuple[int, int]], changes: list[FeedChange]
+        self, rows: Iterator[tuple[int, int]], changes: list[FeedChange], limit: int
     ) -> tuple[bool, tuple[int, int]]:
-        """Add the changes of `rows` to `changes`, until the page is full. Return whether there are
-        rows that did not fit, and the last row that did.
+        """Add the changes of at most `limit` of `rows` to `changes`, until the page is full. Return
+        whether there may be more rows, and the last one that was used.
         """
-        last = NOWHERE
-        for change, row in self.judge(rows):
-            if len(changes) == self.size:
-                return True, last
-            changes += [change] if change else []
-            last = row
-        return False, last
+        last, used = NOWHERE, 0
+        while batch := list(islice(rows, self.step)):
+            current = self.current([pk for _, pk in batch])
+            for row in batch:
+                if len(changes) == self.size or used == limit:
+                    return True, last
+                change = self.change(row[1], *current[row[1]])
+                changes += [change] if change else []
+                last, used = row, used + 1
+        return used == limit, last
 
     def members(self) -> PublishedQuerySet:
         """The vacancies of the list at this time."""
@@ -186,32 +198,25 @@ class _Reader:
             found |= {(microseconds(moment), pk) for moment, pk in first}
         return sorted(found)[:limit]
 
-    def judge(
-        self, rows: list[tuple[int, int]]
-    ) -> Iterator[tuple[FeedChange | None, tuple[int, int]]]:
-        """Yield each of `rows` with what clients have to do with the vacancy, its second member. It
-        reads as many at a time as fit into a page: most pages need no more.
-        """
-        for start in range(0, len(rows), self.size):
-            yield from self._judge(rows[start : start + self.size])
-
-    def _judge(
-        self, rows: list[tuple[int, int]]
-    ) -> Iterator[tuple[FeedChange | None, tuple[int, int]]]:
-        pks = {pk for _, pk in rows}
+    def current(self, pks: list[int]) -> dict[int, tuple[list[Any] | None, list[Any] | None]]:
+        """Return by id the vacancy as it is now and the flags of its entry. None: there is none."""
+        if is_maintained():
+            rows = fetch(_BY_ID, self.list.is_internal, pks)
+            return {
+                row[0]: (
+                    [*row[1:6]] if row[1] else None,
+                    [*row[6:]] if row[7] is not None else None,
+                )
+                for row in rows
+            }
         columns = ("status", "audience", "publish_from", "publish_until", "brand_id")
-        current = {
-            pk: values
-            for pk, *values in Vacancy.objects.filter(pk__in=pks).values_list("pk", *columns)
-        }
-        entries = {
-            pk: flags
-            for pk, *flags in FeedEntry.objects.filter(pk__in=pks).values_list(
-                "pk", _flag(self.list), "has_moved"
-            )
-        }
-        for row in rows:
-            yield self.change(row[1], current.get(row[1]), entries.get(row[1])), row
+        vacancies = Vacancy.objects.filter(pk__in=pks).values_list("pk", *columns)
+        entries = FeedEntry.objects.filter(pk__in=pks).values_list(
+            "pk", _flag(self.list), "has_moved"
+        )
+        current = {pk: values for pk, *values in vacancies}
+        flags = {pk: values for pk, *values in entries}
+        return {pk: (current.get(pk), flags.get(pk)) for pk in pks}
 
     def change(
         self, pk: int, current: list[Any] | None, entry: list[Any] | None
@@ -239,9 +244,9 @@ def _published(*, with_expired: bool = True) -> PublishedQuerySet:
     return ListedVacancy.objects.filter(is_expired__in=(False, True) if with_expired else (False,))
 
 
-def changed(number: int, last: int) -> Iterator[tuple[int, int]]:
+def changed(number: int, last: int, *, step: int) -> Iterator[tuple[int, int]]:
     """Yield the vacancies that commits changed, after id `last` of commit `number`: the number and
-    the id of each, in this order.
+    the id of each, in this order. It reads `step` rows at a time.
 
     R4: with the vacancies that show a row which the commit touched, as they are now.
     """
@@ -250,35 +255,35 @@ def changed(number: int, last: int) -> Iterator[tuple[int, int]]:
     while True:
         touched = fetch(_TOUCHED, first)
         until = touched[0][0] if touched else END
-        yield from _entries(first, until - 1, last)
+        yield from _entries(first, until - 1, last, step)
         if not touched:
             return
         after = last if until == first else 0
-        yield from ((until, pk) for pk in _carriers(until, after))
+        yield from ((until, pk) for pk in _carriers(until, after, step))
         first, last = until + 1, 0
 
 
-def _entries(first: int, until: int, last: int) -> Iterator[tuple[int, int]]:
+def _entries(first: int, until: int, last: int, step: int) -> Iterator[tuple[int, int]]:
     while first <= until:
-        rows = fetch(_ENTRIES, first, until, first, last, SCAN)
+        rows = fetch(_ENTRIES, first, until, first, last, step)
         yield from rows
-        if len(rows) < SCAN:
+        if len(rows) < step:
             return
         first, last = rows[-1]
 
 
-def _carriers(number: int, last: int) -> Iterator[int]:
+def _carriers(number: int, last: int, step: int) -> Iterator[int]:
     """Yield the ids of the entries of a commit and of the vacancies that it touched, in batches."""
     touches = fetch(_TOUCHES, number)
     while True:
-        found = {pk for _, pk in fetch(_ENTRIES, number, number, number, last, SCAN)}
+        found = {pk for _, pk in fetch(_ENTRIES, number, number, number, last, step)}
         for kind, pk in touches:
             for rows, name in _showing(kind, pk):
                 ids = rows.filter(**{f"{name}__gt": last}).order_by(name)
-                found.update(ids.values_list(name, flat=True)[:SCAN])
-        batch = sorted(found)[:SCAN]
+                found.update(ids.values_list(name, flat=True)[:step])
+        batch = sorted(found)[:step]
         yield from batch
-        if len(batch) < SCAN:
+        if len(batch) < step:
             return
         last = batch[-1]
 
