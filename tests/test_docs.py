@@ -36,7 +36,6 @@ SHOWN, SOURCE = "http://127.0.0.1:8000", "https://jobs.example.com"
 SKIPPED = {
     "export TOKEN=jsi_...": "the test has the token of an integration",
     "export API=http://127.0.0.1:8000/v1/manage/noordkaai-logistics": "the test has that of the demo",
-    "from standardwebhooks import Webhook": "needs a request of a webhook",
     "make demo": "installs packages; tests/deploy/test_makefile.py runs it",
     "make test": "runs this test",
     "uv run --no-project --with-requirements requirements.txt manage.py demo": (

@@ -73,7 +73,7 @@ class ExpectedList:
         first = [pk for pk in version.published if pk in self.pool]
         total = len(self.base) + len(first)
         places = oracle.places(size, number, total)
-        is_ascending = "sort" in self.query
+        is_ascending = self.query.get("sort") == "published_at"
         order = [total - 1 - place if is_ascending else place for place in places]
         ids = [
             first[place] if place < len(first) else self.base[place - len(first)] for place in order

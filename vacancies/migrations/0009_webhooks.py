@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from jobsite.db.tables import fields
+from vacancies.models.webhook import validate_receiver
 
 
 class Migration(migrations.Migration):
@@ -16,7 +17,7 @@ class Migration(migrations.Migration):
             "Webhook",
             fields(
                 name=models.CharField("name", max_length=100, unique=True),
-                url=models.CharField("address", max_length=500),
+                url=models.CharField("address", max_length=500, validators=[validate_receiver]),
                 kind=models.CharField("kind", max_length=10, default="events"),
                 brand=models.ForeignKey(
                     "vacancies.brand",

@@ -6,11 +6,19 @@ from datetime import datetime
 from typing import Self
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
+from jobsite.http_client import why_refused
 from vacancies.models.catalogue import Brand
+
+
+def validate_receiver(url: str) -> None:
+    """Raise ValidationError with the rule that keeps `url` from getting requests."""
+    if text := why_refused(url, settings.WEBHOOK_PORTS):
+        raise ValidationError(gettext(text))
 
 
 class WebhookQuerySet(models.QuerySet):
@@ -42,7 +50,10 @@ class Webhook(models.Model):
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     url = models.CharField(
-        _("address"), max_length=500, help_text=_("Of the receiver: https://example.com/jobs-hook")
+        _("address"),
+        max_length=500,
+        validators=[validate_receiver],
+        help_text=_("Of the receiver: https://example.com/jobs-hook"),
     )
     kind = models.CharField(
         _("kind"),

@@ -38,8 +38,10 @@ def test_settings_are_open_on_a_page_of_theirs():
 
 
 def test_administrator_sees_access(admin_client):
-    assert menu(admin_client, "/admin/")[2][-5:] == [
+    assert menu(admin_client, "/admin/")[2][-7:] == [
         "Tokens",
+        "Integrations",
+        "Webhooks",
         "API documentation",
         "Access log",
         "Users",

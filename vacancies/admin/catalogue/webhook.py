@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.db.models import F, QuerySet
 from django.forms import ModelForm
 from django.http import HttpResponse
@@ -21,7 +20,6 @@ from unfold.decorators import display
 
 from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.admin.pages import AdminPages
-from jobsite.http_client import why_refused
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
@@ -35,14 +33,6 @@ from vacancies.webhooks.signing import secret_of
 FIXED = ("kind", "brand", "audience")  # after it was added: its cursor is of them
 SHOWN = 20  # attempts
 COLORS = {"active": "published", "paused": "expired", "failed": "unpublished"}
-
-
-class WebhookForm(ModelForm):
-    def clean_url(self) -> str:
-        url: str = self.cleaned_data["url"].strip()
-        if text := why_refused(url, settings.WEBHOOK_PORTS):
-            raise ValidationError(gettext(text))
-        return url
 
 
 class WebhookPages(AdminPages):
@@ -100,7 +90,6 @@ class WebhookAdmin(JobsiteAdmin):
     """Only administrators have the permissions, and only users of every brand see the rows."""
 
     page_classes = (WebhookPages,)
-    form = WebhookForm
     list_display = ("name", "kind", "brand", "audience", "status", "sent_at")
     list_select_related = ("brand",)
     fields = ("name", "url", *FIXED, "owner")
@@ -118,9 +107,7 @@ class WebhookAdmin(JobsiteAdmin):
     def get_changeform_initial_data(self, request: UserRequest) -> dict[str, Any]:
         return {"owner": request.user.pk} | super().get_changeform_initial_data(request)
 
-    def save_model(
-        self, request: UserRequest, obj: Webhook, form: WebhookForm, change: bool
-    ) -> None:
+    def save_model(self, request: UserRequest, obj: Webhook, form: ModelForm, change: bool) -> None:
         if change:  # the dispatcher may write the other columns meanwhile
             obj.save(update_fields=form.changed_data)
         else:

@@ -38,6 +38,7 @@ def test_user_switches_kinds_off_and_on():
         "reminder",
         "scorecard",
         "stale",
+        "webhook",
     ]
     client.post(MINE, {"kinds": ["digest", "approval"], "language": "nl"})
     assert refused(an) == others
