@@ -18,7 +18,6 @@ from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from applications.admin.access_log import log_access
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
 from applications.admin.list.adding import ADD, AddingPage
@@ -41,6 +40,7 @@ from applications.admin.page.review import ReviewPages
 from applications.admin.page.scorecards import ScorecardPages
 from applications.admin.parts import WRITE
 from applications.models import Access, Application, HistoryEntry, SubmissionFile
+from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet, folded_address
 from jobsite.admin.base import counted
 from jobsite.admin.id_list import Cell, IdChangeList

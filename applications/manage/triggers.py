@@ -2,7 +2,7 @@
 creates them.
 """
 
-from django.db import connections
+from jobsite.serving.revision import create_on_sqlite
 
 _NOTE = """
   INSERT INTO applications_outgoing (application, brand, mark, is_gone, at)
@@ -47,10 +47,4 @@ def _statements() -> list[str]:
 
 def create_triggers(using: str, **kwargs: object) -> None:
     """post_migrate receiver: create the triggers on SQLite."""
-    connection = connections[using]
-    existing = connection.introspection.table_names()
-    if connection.vendor != "sqlite" or "applications_outgoing" not in existing:
-        return
-    with connection.cursor() as cursor:
-        for statement in _statements():
-            cursor.execute(statement)
+    create_on_sqlite(using, "applications_outgoing", _statements())

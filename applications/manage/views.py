@@ -9,34 +9,25 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
-from rest_framework.exceptions import APIException, NotFound
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from applications.manage import items, reading
-from applications.models import Access, AccessLog, Application, Stage
+from applications.models import Access, Application, Stage
+from applications.operations.access_log import log_access
 from applications.submissions.files import download_name, media_type, open_file
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute, with_query
-from jobsite.api.problems import InvalidParameters
+from jobsite.api.problems import CursorExpired, InvalidParameters
 from jobsite.object_store.circuit_breaker import UnavailableError
 from vacancies.manage.authentication import ManageView, brand_of, integration_of, read_query
 from vacancies.models import Brand, IntegrationScope
 
 KIND = "filter[kind]"
+LOST = "The changes after this cursor are not known any more. Begin anew."
 NO_SUCH_APPLICATION = "No application of this brand has this id, or it is not to be read."
 logger = logging.getLogger(__name__)
-
-
-class OutgoingCursorExpired(APIException):
-    """410, with the address to begin anew."""
-
-    status_code = 410
-    default_detail = "The changes after this cursor are not known any more. Begin anew."
-
-    def __init__(self, restart: str) -> None:
-        super().__init__()
-        self.members = {"type": "cursor-expired", "links": {"restart": restart}}
 
 
 class ApplicationsView(ManageView):
@@ -66,7 +57,8 @@ class ApplicationsView(ManageView):
                 data.append(items.item_of(request._request, brand, found[pk], now=now))
             elif not is_walk and (pk in page.gone or pk not in existing or kind):
                 data.append({"id": pk, "gone": True})
-        _log(request, Access.VIEW, [each["id"] for each in data if "gone" not in each])
+        read = (each["id"] for each in data if "gone" not in each)
+        log_access(integration_of(request).user, Access.VIEW, *read)
         following = reading.encode(page.cursor)
         link = with_query(address, since=following, **{KIND: kind})
         meta = {"cursor": following, "more": page.has_more}
@@ -74,14 +66,14 @@ class ApplicationsView(ManageView):
 
 
 def _decoded(text: str, brand: int, *, restart: str, now: datetime) -> reading.OutgoingCursor:
-    """Return the cursor. Raises InvalidParameters and OutgoingCursorExpired."""
+    """Return the cursor. Raises InvalidParameters and CursorExpired."""
     try:
         return reading.decode(text, brand, now=now)
     except reading.UnknownCursorError:
         allowed = "a cursor of this list: meta.cursor, unchanged"
         raise InvalidParameters([parameters.invalid_value("since", text, allowed)]) from None
     except reading.LostCursorError:
-        raise OutgoingCursorExpired(restart) from None
+        raise CursorExpired(restart, LOST) from None
 
 
 def _of_brand(brand: Brand | None, pks: Iterable[int]) -> QuerySet[Application]:
@@ -95,7 +87,7 @@ class ApplicationView(ManageView):
         of_brand = brand_of(request, brand)
         read_query(request, ())
         application, now = _find(of_brand, pk), timezone.now()
-        _log(request, Access.VIEW, [pk])
+        log_access(integration_of(request).user, Access.VIEW, pk)
         return Response({"data": items.item_of(request._request, brand, application, now=now)})
 
 
@@ -120,7 +112,7 @@ class ApplicationFileView(ManageView):
         except (OSError, ValueError) as error:
             logger.error("The file %s of an application cannot be read: %s", file.pk, error)
             raise NotFound("The file cannot be read.") from error
-        _log(request, Access.FILE, [pk])
+        log_access(integration_of(request).user, Access.FILE, pk)
         headers = {
             "Content-Disposition": str(content_disposition_header(True, download_name(file))),
             "Content-Security-Policy": "default-src 'none'; sandbox",
@@ -140,10 +132,3 @@ def _find(brand: Brand | None, pk: int) -> Any:
     if application is None:
         raise NotFound(NO_SUCH_APPLICATION)
     return application
-
-
-def _log(request: Request, action: Access, pks: Iterable[int]) -> None:
-    user = integration_of(request).user
-    AccessLog.objects.bulk_create(
-        AccessLog(actor=user, application=pk, action=action) for pk in pks
-    )

@@ -45,6 +45,16 @@ class InvalidParameters(exceptions.APIException):
         super().__init__(" ".join(error.detail for error in errors))
 
 
+class CursorExpired(exceptions.APIException):
+    """410, with the address to begin anew."""
+
+    status_code = HTTPStatus.GONE
+
+    def __init__(self, restart: str, detail: str) -> None:
+        super().__init__(detail)
+        self.members = {"type": "cursor-expired", "links": {"restart": restart}}
+
+
 # Names of RFC 9110. Python 3.13 has them, earlier versions the names of older standards.
 _TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 RETRY_AFTER = "2"  # seconds, in each 503

@@ -155,6 +155,17 @@ def snapshot() -> Iterator[RevisionState | None]:
 # --- Triggers on SQLite. On PostgreSQL, migrations create them ------------------------------------
 
 
+def create_on_sqlite(using: str, table: str, statements: list[str]) -> None:
+    """Execute the `statements`, which create triggers, if the database is SQLite and has `table`,
+    which they write.
+    """
+    connection = connections[using]
+    if connection.vendor == "sqlite" and table in connection.introspection.table_names():
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+
 def drop_triggers(using: str, plan: object = None, **kwargs: object) -> None:
     """pre_migrate receiver: drop all triggers on SQLite, which cannot rebuild a table that one
     refers to, and drops those of the table that it rebuilds.

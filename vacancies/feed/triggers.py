@@ -5,8 +5,7 @@ A trigger raises the revision itself: SQLite does not define the order of two tr
 commit must have a number that no reader had before. That another trigger raises it too is harmless.
 """
 
-from django.db import connections
-
+from jobsite.serving.revision import create_on_sqlite
 from vacancies.models import TouchKind
 
 CHILDREN = ("vacancyoption", "vacancyrecruiter", "attachment", "place")
@@ -63,13 +62,7 @@ _ENTRY = """
 
 def create_triggers(using: str, **kwargs: object) -> None:
     """post_migrate receiver: create the triggers on SQLite."""
-    connection = connections[using]
-    existing = connection.introspection.table_names()
-    if connection.vendor != "sqlite" or "vacancies_feedentry" not in existing:
-        return
-    with connection.cursor() as cursor:
-        for statement in _statements():
-            cursor.execute(statement)
+    create_on_sqlite(using, "vacancies_feedentry", _statements())
 
 
 def _statements() -> list[str]:

@@ -12,9 +12,9 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from applications.admin.access_log import log_access
 from applications.admin.catalogue.my_emails import my_emails
 from applications.models import Access, Message
+from applications.operations.access_log import log_access
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime

@@ -11,13 +11,13 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from applications.admin.access_log import log_access
 from applications.admin.interviews.form import InterviewForm, initial_interview
 from applications.admin.interviews.meeting import in_zone
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.mail.calendars import method_of
 from applications.models import Access, Application, Interview, Message, Participant
 from applications.operations import interviews as operations
+from applications.operations.access_log import log_access
 from jobsite.admin.base import as_id, posted_again
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.names import person

@@ -8,12 +8,12 @@ from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from applications.admin.access_log import log_access
 from applications.admin.interviews.meeting import in_zone, initial_meeting
 from applications.admin.interviews.slots_form import SlotsForm
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Message, Offer
+from applications.operations.access_log import log_access
 from applications.operations.slots import OfferedTimes, offer_slots, planned_offers
 from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.selection import way_back

@@ -33,11 +33,11 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from applications.admin.access_log import log_access
 from applications.admin.page.duplicates import Likely, likely_same
 from applications.admin.page.origins import CONTACT, ContactForm
 from applications.mail.notice import purpose
 from applications.models import Access, Application, Note, Origin, SubmissionFile
+from applications.operations.access_log import log_access
 from applications.operations.adding import NewApplication, add_application
 from applications.submissions import idempotency
 from applications.submissions.files import FileError, StoredFiles, store

@@ -12,13 +12,13 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
-from applications.admin.access_log import log_access
 from applications.admin.interviews.slots import SlotPages
 from applications.admin.list.bulk_email import BulkEmailPages
 from applications.admin.page.assigning import AssigningPages
 from applications.admin.page.review import MAX, ReviewPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
+from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet
 from applications.submissions import archive
 from jobsite.admin.base import JobsiteAdmin

@@ -18,7 +18,6 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 
-from applications.admin.access_log import log_access
 from applications.admin.list.mailing import Mailing, written
 from applications.admin.moves.filling import undecided
 from applications.admin.moves.form import MoveForm
@@ -35,6 +34,7 @@ from applications.mail import templates as mail
 from applications.mail.outbox import not_due
 from applications.models import Access, Application, Stage, StageChange
 from applications.operations import current_changes
+from applications.operations.access_log import log_access
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.admin.selection import way_back

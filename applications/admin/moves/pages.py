@@ -22,7 +22,6 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.access_log import log_access
 from applications.admin.moves.filling import filled_by, report_filled
 from applications.admin.moves.form import MoveForm, email_context
 from applications.admin.moves.report import report, undo_url, with_links
@@ -30,6 +29,7 @@ from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage, StageChange
 from applications.operations import Move, Moved, move_if_unchanged, undo_moves
+from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id, posted_again
 from jobsite.admin.once import once_per_request

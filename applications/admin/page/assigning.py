@@ -14,10 +14,10 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from applications.admin.access_log import log_access
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, ApplicationTag, Tag
+from applications.operations.access_log import log_access
 from applications.operations.assigning import add_tag, assign, readers_of_all, remove_tag
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed

@@ -18,9 +18,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.access_log import log_access
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.models import Access, Application
+from applications.operations.access_log import log_access
 from applications.operations.considering import AlreadyThereError, consider
 from jobsite.languages import site_language
 from jobsite.types import UserRequest

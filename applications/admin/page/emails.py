@@ -20,12 +20,12 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-from applications.admin.access_log import log_access
 from applications.admin.page import context as shown
 from applications.admin.parts import WRITE, ApplicationPages
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
 from applications.models import Access, Application, MailTemplate, StageChange
+from applications.operations.access_log import log_access
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
 from jobsite.api.absolute_urls import base_url

@@ -13,9 +13,9 @@ from django.urls import URLPattern
 from django.utils.translation import gettext as _
 
 from applications import privacy
-from applications.admin.access_log import log_access
 from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application
+from applications.operations.access_log import log_access
 from applications.querysets import folded_address
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.querysets import EVERY_BRAND

@@ -19,8 +19,8 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 from PIL import Image
 
-from applications.admin.access_log import log_access
 from applications.models import Access, SubmissionFile
+from applications.operations.access_log import log_access
 from applications.submissions import extract
 from applications.submissions.files import download_name, media_type, open_file
 from jobsite.admin.pages import AdminPages

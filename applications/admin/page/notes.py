@@ -15,9 +15,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from applications.admin.access_log import log_access
 from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application, Note
+from applications.operations.access_log import log_access
 from applications.operations.notes import add_note
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id

@@ -20,11 +20,11 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from applications.admin.access_log import log_access
 from applications.admin.parts import ApplicationPages
 from applications.mail.notice import purpose
 from applications.models import Access, Application, ConsentRequest, Origin, Submission
 from applications.models.origin import INFORMED_WITHIN
+from applications.operations.access_log import log_access
 from applications.operations.adding import (
     ConfirmedError,
     correct_contact,

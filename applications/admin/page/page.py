@@ -8,7 +8,6 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from applications.admin.access_log import log_access
 from applications.admin.interviews.context import interviews_context
 from applications.admin.moves.filling import report_filled
 from applications.admin.order import neighbours
@@ -25,6 +24,7 @@ from applications.admin.page.scorecards import scorecards_context
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.models import Access, Application
 from applications.operations import Move, move
+from applications.operations.access_log import log_access
 from applications.querysets import readers_of
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest

@@ -19,13 +19,13 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
-from applications.admin.access_log import log_access
 from applications.admin.moves.pages import stages
 from applications.admin.order import changelist_of
 from applications.admin.page.form import RATINGS
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage
+from applications.operations.access_log import log_access
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
 

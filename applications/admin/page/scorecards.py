@@ -17,9 +17,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminRadioSelectWidget, UnfoldAdminTextareaWidget
 
-from applications.admin.access_log import log_access
 from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application, HistoryEntry, Scorecard
+from applications.operations.access_log import log_access
 from applications.operations.scorecards import SentError, may_see_all, save_card
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
-from rest_framework.exceptions import APIException
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 
@@ -17,7 +16,7 @@ from jobsite.api.absolute_urls import absolute
 from jobsite.api.openapi import documented
 from jobsite.api.parameters import invalid_value
 from jobsite.api.permissions import InternalAccess
-from jobsite.api.problems import InvalidParameters, ParameterError
+from jobsite.api.problems import CursorExpired, InvalidParameters, ParameterError
 from jobsite.api.serializers import PlainItemSerializer
 from jobsite.serving.rendered_items import dumps
 from jobsite.serving.revision import RevisionState, read_state, snapshot
@@ -33,18 +32,8 @@ from vacancies.querysets import VacancyList
 
 SINCE, SIZE, BRAND = "since", "page[size]", "filter[brand]"
 DEFAULT_SIZE, SIZE_MAX = 100, 1_000
+LOST = "The changes after this cursor are not known any more. Read the list anew."
 NO_CURSOR = "a cursor of this feed: the value in its links.next, unchanged"
-
-
-class CursorExpired(APIException):
-    """410, with the address to begin anew."""
-
-    status_code = 410
-    default_detail = "The changes after this cursor are not known any more. Read the list anew."
-
-    def __init__(self, restart: str) -> None:
-        super().__init__()
-        self.members = {"type": "cursor-expired", "links": {"restart": restart}}
 
 
 @contextmanager
@@ -103,7 +92,7 @@ class ChangeViewSet(ListViewSet):
             try:
                 result = read(cursor, scope, size, now=self.now, number=number)
             except cursors.CursorExpiredError:
-                raise CursorExpired(self.address()) from None
+                raise CursorExpired(self.address(), LOST) from None
             data, rendered = self.body(result, state)
             self.revision = state.number if state else None
             self.until = self.next_turn(state)
@@ -155,7 +144,7 @@ class ChangeViewSet(ListViewSet):
         try:
             return cursors.decode(since, scope)
         except cursors.CursorExpiredError:
-            raise CursorExpired(self.address()) from None
+            raise CursorExpired(self.address(), LOST) from None
         except cursors.OtherFeedError:
             detail = f"{SINCE} is a cursor of another list, brand or selection of keys."
             error = ParameterError(SINCE, detail, since, NO_CURSOR)
