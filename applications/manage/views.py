@@ -1,6 +1,5 @@
 """The operations of the management interface on applications. Each read is in the access log."""
 
-import logging
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,18 +14,16 @@ from rest_framework.response import Response
 from applications.manage import items, reading
 from applications.models import Access, Application, Stage
 from applications.operations.access_log import log_access
-from applications.submissions.files import download_name, media_type, open_file
+from applications.submissions.files import download_name, media_type, read_file, response_headers
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute, with_query
 from jobsite.api.problems import CursorExpired, InvalidParameters
-from jobsite.object_store.circuit_breaker import UnavailableError
 from vacancies.manage.authentication import ManageView, brand_of, integration_of, read_query
 from vacancies.models import Brand, IntegrationScope
 
 KIND = "filter[kind]"
 LOST = "The changes after this cursor are not known any more. Begin anew."
 NO_SUCH_APPLICATION = "No application of this brand has this id, or it is not to be read."
-logger = logging.getLogger(__name__)
 
 
 class ApplicationsView(ManageView):
@@ -105,20 +101,11 @@ class ApplicationFileView(ManageView):
             raise NotFound("The application has no such file.")
         file = files[number - 1]
         try:
-            with open_file(file) as opened:
-                content = opened.read()  # at most 10 MB
-        except UnavailableError:
-            raise  # a 503
-        except (OSError, ValueError) as error:
-            logger.error("The file %s of an application cannot be read: %s", file.pk, error)
+            content = read_file(file)
+        except FileNotFoundError as error:
             raise NotFound("The file cannot be read.") from error
         log_access(integration_of(request).user, Access.FILE, pk)
-        headers = {
-            "Content-Disposition": str(content_disposition_header(True, download_name(file))),
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-            "Content-Type": media_type(file),
-            "X-Content-Type-Options": "nosniff",
-        }
+        headers = response_headers(media_type(file), name=download_name(file))
         return HttpResponse(content, headers=headers)
 
 

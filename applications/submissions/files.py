@@ -15,6 +15,7 @@ from zipfile import BadZipFile, is_zipfile
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
+from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -29,6 +30,7 @@ from jobsite.file_types import (
     matches,
     unpacked_size,
 )
+from jobsite.object_store.circuit_breaker import UnavailableError
 
 FILE_BYTES_MAX = 10 * 1024 * 1024
 # A larger expansion than both limits is a ZIP bomb. Documents with long tables reach a ratio of
@@ -143,6 +145,30 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
 def open_file(file: SubmissionFile) -> BinaryIO:
     """Open `file` for reading. Raise FileNotFoundError, or another OSError."""
     return private_files.open_file(file.path)
+
+
+def read_file(file: SubmissionFile) -> bytes:
+    """Return the content, at most 10 MB. Raise FileNotFoundError if it cannot be read, which is
+    logged, and UnavailableError.
+    """
+    try:
+        with open_file(file) as opened:
+            return opened.read()
+    except UnavailableError:
+        raise  # a 503
+    except (OSError, ValueError) as error:
+        logger.error("The file %s of an application cannot be read: %s", file.pk, error)
+        raise FileNotFoundError from error
+
+
+def response_headers(type_: str, *, name: str = "") -> dict[str, str]:
+    """Return the headers with which a browser neither shows nor executes a file."""
+    return {
+        "Content-Disposition": str(content_disposition_header(True, name)),
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Content-Type": type_,
+        "X-Content-Type-Options": "nosniff",
+    }
 
 
 def delete_files(paths: Iterable[str]) -> None:

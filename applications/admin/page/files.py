@@ -2,7 +2,6 @@
 Django sends them, because nginx cannot read them.
 """
 
-import logging
 from io import BytesIO
 
 from csp.constants import HEADER
@@ -13,7 +12,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path
 from django.utils.decorators import method_decorator
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
@@ -22,10 +20,9 @@ from PIL import Image
 from applications.models import Access, SubmissionFile
 from applications.operations.access_log import log_access
 from applications.submissions import extract
-from applications.submissions.files import download_name, media_type, open_file
+from applications.submissions.files import download_name, media_type, read_file, response_headers
 from jobsite.admin.pages import AdminPages
 from jobsite.api.absolute_urls import absolute
-from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.types import UserRequest
 
 PIXELS_MAX = 50_000_000  # of an image that browsers decode: 200 MB
@@ -34,8 +31,6 @@ IMAGES = {"jpg": "JPEG", "png": "PNG"}
 TOO_LARGE = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 TEXT = "text/plain; charset=utf-8"
 PDFJS = f"{settings.STATIC_URL}applications/vendor/pdfjs/"
-
-logger = logging.getLogger(__name__)
 
 
 class FilePages(AdminPages):
@@ -102,12 +97,8 @@ class FilePages(AdminPages):
         rows = SubmissionFile.objects.select_related("submission")
         file = get_object_or_404(rows, pk=pk, submission__application__in=visible)
         try:
-            with open_file(file) as opened:
-                content = opened.read()  # at most 10 MB
-        except UnavailableError:
-            raise  # a 503
-        except (OSError, ValueError) as error:
-            logger.error("The file %s of an application cannot be read: %s", pk, error)
+            content = read_file(file)
+        except FileNotFoundError as error:
             raise Http404 from error
         log_access(request.user, Access.FILE, file.submission.application_id)
         return file, content
@@ -131,13 +122,7 @@ def viewer_policy(request: HttpRequest) -> str:
 def _file_response(
     content: bytes, type_: str, *, name: str = "", status: int = 200
 ) -> HttpResponse:
-    headers = {
-        "Cache-Control": "private, no-store",
-        "Content-Disposition": str(content_disposition_header(True, name)),
-        "Content-Security-Policy": "default-src 'none'; sandbox",
-        "Content-Type": type_,
-        "X-Content-Type-Options": "nosniff",
-    }
+    headers = {"Cache-Control": "private, no-store", **response_headers(type_, name=name)}
     return HttpResponse(content, headers=headers, status=status)
 
 
