@@ -147,6 +147,17 @@ class Environment(environ.Env):
                 )
         return codes
 
+    def languages(self, var: str, languages: Collection[str]) -> list[str]:
+        codes = [code.strip().lower() for code in self.list(var, default=[])]
+        for code in codes:
+            if code not in languages:
+                hint = f"write {code[:2]}. " if code[:2] in languages else ""
+                raise ImproperlyConfigured(
+                    f"{var} contains {code[:40]!r}, not a language code of ISO 639-1 such as fr: "
+                    f"{hint}Separate codes by commas."
+                )
+        return [*dict.fromkeys(codes)]
+
     def domains(self, var: str) -> list[str]:
         """Return domains of e-mail addresses, in lower case and in the form of DNS."""
         domains = [domain.strip().lower() for domain in self.list(var, default=[])]

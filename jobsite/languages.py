@@ -23,6 +23,14 @@ def supported(language: str) -> str:
     return language if language in LANGUAGES else site_language()
 
 
+def text_languages() -> tuple[str, ...]:
+    """Return the languages that the texts of a vacancy may have, first that of the site: the values
+    of the parameter `language`. None if TEXT_LANGUAGES is empty.
+    """
+    codes: list[str] = settings.TEXT_LANGUAGES
+    return tuple(dict.fromkeys([site_language(), *codes])) if codes else ()
+
+
 def preferred_language(header: str) -> str:
     """Return the supported language that an Accept-Language `header` prefers, else the site's
     language.

@@ -23,6 +23,7 @@ from jobsite.environment import env, unsafe_settings
 from jobsite.object_store import url as files_url
 from jobsite.release import commit_in, version_in
 from jobsite.text.iso_codes import COUNTRIES
+from jobsite.text.iso_codes import LANGUAGES as LANGUAGE_CODES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -309,6 +310,8 @@ LOCALE_PATHS = [BASE_DIR / "jobsite" / "locale"]
 FORMAT_MODULE_PATH = "jobsite.locale"
 LANGUAGES = [("en", "English"), ("nl", "Dutch"), ("fr", "French"), ("de", "German")]
 LANGUAGE_CODE = env.language("LANGUAGE_CODE", "en", dict(LANGUAGES))
+# Further languages that the texts of a vacancy may have (ISO 639-1).
+TEXT_LANGUAGES = env.languages("TEXT_LANGUAGES", LANGUAGE_CODES)
 TIME_ZONE = env.time_zone("TIME_ZONE", "UTC")
 USE_TZ = True
 

@@ -21,6 +21,7 @@ class VacanciesConfig(AppConfig):
         "VacancyRecruiter",
         "Attachment",
         "Place",
+        "VacancyText",
         "BrandLink",
     )
     shared_models = ("Brand", "Recruiter", "Filter", "FilterOption")

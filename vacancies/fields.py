@@ -3,14 +3,18 @@ admin, import, bulk insert, update().
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 from django_prose_editor.fields import ProseEditorField
 
+from forms_structure.structure import NO_TEXT
 from jobsite.db.folding import fold
 from jobsite.text.html import CleanHtml, check_size, sanitise, visible_text
 
@@ -56,6 +60,44 @@ class HtmlField(ProseEditorField):
         return super().get_db_prep_save(
             sanitise(value) if isinstance(value, str) else value, connection
         )
+
+
+class TextsField(models.JSONField):
+    """Texts by name of a column of another model, without empty ones. Refuses other names, and what
+    the column would refuse; sanitises HTML as it does.
+    """
+
+    def __init__(self, *args: Any, columns: Iterable[models.Field] = (), **kwargs: Any) -> None:
+        self.columns = {column.name: column for column in columns}
+        super().__init__(*args, **{"default": dict} | kwargs)
+
+    def deconstruct(self) -> tuple:
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.JSONField", args, kwargs
+
+    def cleaned(self, value: object) -> dict[str, str]:
+        """Return `value` as it is stored. Raises ValidationError with the reasons by name."""
+        if not isinstance(value, dict):
+            raise ValidationError(_("Texts are an object."))
+        found, errors = {}, {}
+        for name, text in value.items():
+            column = self.columns.get(name)
+            try:
+                if column is None or not isinstance(text, str) or NO_TEXT.search(text):
+                    raise ValidationError(_("This is not a text of a vacancy."))
+                column.run_validators(text)
+            except ValidationError as error:
+                errors[str(name)] = error
+                continue
+            text = sanitise(text) if isinstance(column, HtmlField) else text.strip()
+            if text:
+                found[name] = text
+        if errors:
+            raise ValidationError(errors)
+        return {name: found[name] for name in self.columns if name in found}
+
+    def get_db_prep_save(self, value: object, connection: BaseDatabaseWrapper) -> Any:
+        return super().get_db_prep_save(self.cleaned(value), connection)
 
 
 class FoldedField(models.TextField):

@@ -8,7 +8,7 @@ commit must have a number that no reader had before. That another trigger raises
 from jobsite.serving.revision import create_on_sqlite
 from vacancies.models import TouchKind
 
-CHILDREN = ("vacancyoption", "vacancyrecruiter", "attachment", "place")
+CHILDREN = ("vacancyoption", "vacancyrecruiter", "attachment", "place", "vacancytext")
 SHOWN = {
     "filteroption": (TouchKind.OPTION, ("label",)),
     "brand": (

@@ -20,12 +20,14 @@ from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
 from vacancies.models.vacancy import Vacancy
 from vacancies.models.vacancy_rows import Attachment, Place, VacancyOption, VacancyRecruiter
+from vacancies.models.vacancy_text import TRANSLATED, TextState, VacancyText
 from vacancies.models.version import Change, Version
 from vacancies.models.webhook import Webhook, WebhookAttempt
 
 __all__ = [
     "APPROVE",
     "SOURCE_MAX",
+    "TRANSLATED",
     "Approval",
     "Attachment",
     "Autosave",
@@ -56,12 +58,14 @@ __all__ = [
     "SearchTerm",
     "StateCount",
     "StatisticsQuerySet",
+    "TextState",
     "TouchKind",
     "Vacancy",
     "VacancyCount",
     "VacancyOption",
     "VacancyRecruiter",
     "VacancyTemplate",
+    "VacancyText",
     "Version",
     "Webhook",
     "WebhookAttempt",

@@ -24,7 +24,7 @@ COLUMNS = (
     "publish_from",
     "publish_until",
 )
-CHILDREN = ("vacancies_vacancyoption", "vacancies_place")
+CHILDREN = ("vacancies_vacancyoption", "vacancies_place", "vacancies_vacancytext")
 EVERY = "INSERT INTO vacancies_searchchange (vacancy_id) SELECT id FROM vacancies_vacancy"
 
 _SQLITE = """CREATE TRIGGER IF NOT EXISTS {table}_{verb}_{row}_search AFTER {verb} ON {table} {condition}

@@ -223,6 +223,19 @@ def test_invalid_variable_is_named_in_one_line_without_passwords(start):
             "PAY_REQUIRED_IN contains 'UK', not a country code of ISO 3166-1 such as BE. "
             "Separate codes by commas.",
         ),
+        *(
+            (
+                "TEXT_LANGUAGES",
+                value,
+                f"TEXT_LANGUAGES contains {shown!r}, not a language code of ISO 639-1 such as fr: "
+                f"{hint}Separate codes by commas.",
+            )
+            for value, shown, hint in (
+                ("nl, en-GB", "en-gb", "write en. "),
+                ("xx", "xx", ""),
+                ("f" * 2000, "f" * 40, "write ff. "),
+            )
+        ),
         (
             "SENDER_DOMAINS",
             "acme.test, jobs@globex.test",

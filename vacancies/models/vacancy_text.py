@@ -1,0 +1,89 @@
+"""The texts of a vacancy in other languages than its own."""
+
+from collections.abc import Mapping
+from hashlib import md5
+
+from django.db import models
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import MD5, Concat
+from django.utils.translation import gettext_lazy as _
+
+from vacancies.choices import LANGUAGES, language_choices
+from vacancies.fields import TextsField, html_fields
+from vacancies.models.vacancy import Vacancy
+
+TRANSLATED = ("title", "title_internal", *html_fields(Vacancy))
+
+
+class TextState(models.TextChoices):
+    """What a language of a vacancy is for recruiters. Readers get the last two."""
+
+    MISSING = "missing", _("missing")
+    UNFINISHED = "unfinished", _("unfinished")
+    READY = "ready", _("ready")
+    OUTDATED = "outdated", _("outdated")
+
+
+class VacancyTextQuerySet(models.QuerySet):
+    def outdated(self) -> "VacancyTextQuerySet":
+        """Ready ones whose vacancy has other texts now than when they were marked ready."""
+        parts = (
+            Case(
+                When(**{f"vacancy__{name}": ""}, then=Value("")),
+                default=Concat(Value(f"{name}:"), F(f"vacancy__{name}"), Value("\x1f")),
+                output_field=models.TextField(),
+            )
+            for name in TRANSLATED
+        )
+        return self.filter(is_ready=True).exclude(based_on=MD5(Concat(*parts)))
+
+
+class VacancyText(models.Model):
+    """The texts of a vacancy in a language other than its own."""
+
+    vacancy = models.ForeignKey(
+        Vacancy, on_delete=models.CASCADE, related_name="translations", verbose_name=_("vacancy")
+    )
+    language = models.CharField(_("language"), max_length=2, choices=language_choices)
+    texts = TextsField(
+        _("texts"), columns=[each for each in Vacancy._meta.fields if each.name in TRANSLATED]
+    )
+    is_ready = models.BooleanField(_("ready"), default=False)
+    based_on = models.CharField(max_length=32, default="", editable=False)
+
+    objects = VacancyTextQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("translation of a vacancy")
+        verbose_name_plural = _("translations of vacancies")
+        constraints = [
+            models.UniqueConstraint(fields=["vacancy", "language"], name="text_once_per_language"),
+            models.CheckConstraint(condition=Q(language__in=LANGUAGES), name="text_language_known"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.texts.get("title", ""))
+
+
+def texts_of(vacancy: Vacancy) -> dict[str, str]:
+    """Return the texts of `vacancy` in its own language, without empty ones."""
+    return {name: text for name in TRANSLATED if (text := getattr(vacancy, name))}
+
+
+def digest_of(texts: Mapping[str, str]) -> str:
+    """Return the `based_on` of a translation of `texts`: `VacancyTextQuerySet.outdated` is the same
+    in SQL. An empty text adds nothing, so that a new kind of text changes no digest.
+    """
+    joined = "".join(f"{name}:{texts[name]}\x1f" for name in TRANSLATED if texts.get(name))
+    return md5(joined.encode(), usedforsecurity=False).hexdigest()
+
+
+def missing_texts(texts: Mapping[str, str], original: Mapping[str, str]) -> list[str]:
+    """Return the names of the texts that a translation needs, and `texts` lacks: the title, and
+    what `original` has.
+    """
+    return [
+        name
+        for name in TRANSLATED
+        if (name == "title" or original.get(name)) and not texts.get(name)
+    ]
