@@ -1,10 +1,10 @@
 """The email that an applicant gets about a move to a stage, if the stage has one."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from applications.mail.templates import email_from
-from applications.models import Application, Message, Stage, StageChange
+from applications.models import Application, MailTemplate, Message, Stage, StageChange
 from jobsite.days import days_after
 
 
@@ -13,6 +13,19 @@ def sent_at(stage: Stage, *, at: datetime) -> datetime:
     not before the applicant sees it.
     """
     return max(days_after(at, stage.embargo_days), at + timedelta(hours=stage.email_after_hours))
+
+
+def templates_of(stage: Stage, people: Iterable[Application]) -> dict[int, MailTemplate | None]:
+    """Return the email that each of `people`, by id, gets about a move to `stage`: for a rejection,
+    that of the brand if it has one. Requires `with_email_facts()`.
+    """
+    named: dict[int, int | None] = {}
+    for each in people:
+        mail = getattr(each.vacancy.brand, "mail", None)
+        is_own = mail and stage.kind == Stage.Kind.REJECTED
+        named[each.pk] = mail.rejection_id if mail and is_own else None
+    own = MailTemplate.objects.in_bulk({pk for pk in named.values() if pk})
+    return {each: own.get(pk or 0, stage.email) for each, pk in named.items()}
 
 
 def already_written(stage: Stage, applications: Collection[int]) -> set[int]:
@@ -29,17 +42,18 @@ def queue_stage_emails(
     """
     by_application = {change.application_id: change for change in changes}
     stage = changes[0].stage if changes else None
-    if stage is None or stage.email is None:
+    if stage is None:
         return []
     wanted = by_application.keys() - already_written(stage, by_application)
     queued = []
-    for application in Application.objects.filter(pk__in=wanted).with_email_facts().order_by("pk"):
-        if not application.address:
+    people = list(Application.objects.filter(pk__in=wanted).with_email_facts().order_by("pk"))
+    templates = templates_of(stage, people)
+    for application in people:
+        template = templates[application.pk]
+        if template is None or not application.address:
             continue
         change = by_application[application.pk]
-        email = email_from(
-            stage.email, application, language=application.language, base_url=base_url
-        )
+        email = email_from(template, application, language=application.language, base_url=base_url)
         due = sent_at(stage, at=change.at)
         queued.append(
             email.queue(kind=Message.Kind.STAGE, author=change.author, stage_change=change, at=due)

@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 from applications.models.alert import JobAlert
 from applications.models.application import Application, StageChange
 from applications.models.interview import Participant
+from applications.models.stage import Stage
 from vacancies.models import Brand, Vacancy
 
 
@@ -40,8 +41,8 @@ class MailTemplate(models.Model):
 
 
 class BrandMail(models.Model):
-    """What the emails to applicants of a brand have:
-    the sender, and a signature in each language.
+    """What the emails to applicants of a brand have: the sender, and a signature in each language;
+    and what a rejection begins with.
     """
 
     brand = models.OneToOneField(Brand, on_delete=models.CASCADE, related_name="mail")
@@ -66,6 +67,30 @@ class BrandMail(models.Model):
         default=False,
         db_default=False,
         help_text=_("Calendars of colleagues keep the name after the applicant was erased."),
+    )
+    rejection = models.ForeignKey(
+        MailTemplate,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("email of a rejection"),
+        help_text=_("If empty: the email of the stage."),
+    )
+    has_rejection_email = models.BooleanField(
+        _("switch the email of a rejection on"),
+        default=True,
+        db_default=True,
+        help_text=_("Whoever rejects somebody sees it, and can switch it off."),
+    )
+    asks_reason = models.CharField(
+        _("reason of a rejection"),
+        max_length=5,
+        choices=Stage.AsksReason.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("If empty: as the stage asks."),
     )
     signature_en = models.TextField(
         _("signature in English"), max_length=1000, blank=True, default=""

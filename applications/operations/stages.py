@@ -3,8 +3,8 @@ and cancels the emails about an earlier move that the applicant does not see yet
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -47,6 +47,7 @@ def create_application(
 class Move:
     """A move to `stage` at `at`, by `author` (None: by the system or the applicant), for a
     `reason`.
+    `reasons`: of an application, by its id, if it has another one.
     `is_known`: the applicants know it already, so it has no embargo. `sends_email`: applicants who
     did not withdraw get the email of the stage, with links below `base_url`. `cancels_interviews`:
     the coming ones are cancelled at once.
@@ -56,6 +57,7 @@ class Move:
     author: User | None
     at: datetime
     reason: Reason | None = None
+    reasons: Mapping[int, Reason] = field(default_factory=dict)
     is_known: bool = False
     sends_email: bool = False
     cancels_interviews: bool = False
@@ -107,7 +109,7 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> Moved:
                 stage=stage,
                 author=wanted.author,
                 at=changed_at,
-                reason=wanted.reason,
+                reason=wanted.reasons.get(application.pk, wanted.reason),
             )
             change.is_exempt_from_embargo = wanted.is_known
             changes.append(change)

@@ -1,4 +1,4 @@
-"""The page "Emails and consent" of a brand: sender, signatures and consent texts."""
+"""The page "Emails and consent" of a brand: sender, rejections, signatures and consent texts."""
 
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminEmailInputWidget,
+    UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
     UnfoldAdminURLInputWidget,
@@ -33,18 +34,22 @@ from jobsite.types import Context, JsonObject, UserRequest
 from vacancies.models import Brand
 
 SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
+REJECTION = ("rejection", "has_rejection_email", "asks_reason")
 CONSENT = ("text", "statement_url", "statement_label")
 
 
 class BrandMailForm(forms.ModelForm):
     class Meta:
         model = BrandMail
-        fields = (*SENDER, *(f"signature_{code}" for code in LANGUAGES))
+        fields = (*SENDER, *REJECTION, *(f"signature_{code}" for code in LANGUAGES))
         widgets = {
             "sender_name": UnfoldAdminTextInputWidget,
             "sender_address": UnfoldAdminEmailInputWidget,
             "reply_to": UnfoldAdminEmailInputWidget,
             "has_names_in_invitations": UnfoldBooleanWidget,
+            "rejection": UnfoldAdminSelectWidget,
+            "has_rejection_email": UnfoldBooleanWidget,
+            "asks_reason": UnfoldAdminSelectWidget,
             **{
                 f"signature_{code}": UnfoldAdminTextareaWidget(attrs={"rows": 3})
                 for code in LANGUAGES
@@ -125,7 +130,7 @@ class BrandEmailPages(AdminPages):
         return self.object_urls({"emails": self.emails_view})
 
     def emails_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Show, or save, the sender, the signatures and the consent texts of a brand."""
+        """Show, or save, the sender, rejections, signatures and consent texts of a brand."""
         brand = get_object_or_404(self.admin.get_queryset(request), pk=as_id(object_id))
         may_change = self.admin.has_change_permission(request, brand)
         if not (
@@ -176,6 +181,7 @@ class _Page:
     def context(self) -> Context:
         return {
             "sender": [self.mail[name] for name in SENDER],
+            "rejection": [self.mail[name] for name in REJECTION],
             "sent_from": self.sent_from or settings.DEFAULT_FROM_EMAIL,
             "languages": [self._language(code, form) for code, form in self.consents.items()],
         }

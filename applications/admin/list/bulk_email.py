@@ -114,6 +114,7 @@ class BulkEmailPages(ApplicationPages):
             "people": reached,
             "unreached": [each for each in people if not each.address],
             "form": move,
+            "own_reasons": move.reasons_of(people) if move else [],
             "is_too_many": len(selection) > MAX_EMAILS,
             "at_most": MAX_EMAILS,
             "selection": selection,

@@ -10,8 +10,9 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
+from applications.admin.moves.defaults import MoveDefaults
 from applications.mail import templates as mail
-from applications.mail.stage_email import already_written, sent_at
+from applications.mail.stage_email import already_written, sent_at, templates_of
 from applications.models import Application, Interview, Reason, Stage
 from applications.operations import Move
 from jobsite.api.absolute_urls import base_url
@@ -20,11 +21,14 @@ from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
 from vacancies.models import Vacancy
 
+EACH_MAX = 100  # applicants who can have a reason of their own
+
 
 class MoveForm(forms.Form):
-    """The reason, if `stage` asks for one, whether its email is sent, whether the coming interviews
-    of the `applications` are cancelled, if it decides, and whether the vacancies `fills` are marked
-    as filled. On a page that writes another email (`has_email`), that of the stage is not sent.
+    """The reason, if `stage` or a brand asks for one, of all and of each; whether its email is
+    sent, whether the coming interviews of the `applications` are cancelled, if it decides, and
+    whether the vacancies `fills` are marked as filled. On a page that writes another email
+    (`has_email`), that of the stage is not sent.
     """
 
     reason = forms.ModelChoiceField(
@@ -34,9 +38,10 @@ class MoveForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
         help_text=_("Applicants do not see it."),
     )
-    no_email = forms.BooleanField(
-        label=_("Send no email"), required=False, widget=UnfoldBooleanWidget
+    sends_email = forms.BooleanField(
+        label=_("Send the email"), required=False, widget=UnfoldBooleanWidget
     )
+    needs_reason = False
     is_filled = forms.BooleanField(required=False, widget=UnfoldBooleanWidget)
 
     cancels_interviews = forms.BooleanField(
@@ -58,6 +63,8 @@ class MoveForm(forms.Form):
     ) -> None:
         super().__init__(data, **kwargs)
         self.stage = stage
+        applications = list(applications)
+        defaults = MoveDefaults.of(stage, applications)
         upcoming = Interview.objects.taking_place().filter(
             application__in=applications, planned_at__gt=timezone.now()
         )
@@ -70,16 +77,47 @@ class MoveForm(forms.Form):
             self.fields["is_filled"].label = text % {"vacancy": fills[0], "count": len(fills)}
         else:
             del self.fields["is_filled"]
-        if stage.email is None or has_email:
-            del self.fields["no_email"]
-        if stage.asks_reason == Stage.AsksReason.NEVER:
+        if has_email or not defaults.has_email:
+            del self.fields["sends_email"]
+        else:
+            self.fields["sends_email"].initial = defaults.sends_email
+        if defaults.asks_reason == Stage.AsksReason.NEVER:
             del self.fields["reason"]
-            return
-        reasons = Reason.objects.filter(kind=stage.kind, is_active=True)
+        else:
+            self._ask_reasons(applications, is_needed=defaults.asks_reason == Stage.AsksReason.MUST)
+
+    def _ask_reasons(self, applications: list[int], *, is_needed: bool) -> None:
+        rows = Reason.objects.filter(kind=self.stage.kind, is_active=True)
+        self.reasons = {str(each.pk): each for each in rows}
         field: Any = self.fields["reason"]
-        field.queryset = reasons
+        field.queryset = rows
         # Without any reason, nobody could be moved.
-        field.required = stage.asks_reason == Stage.AsksReason.MUST and reasons.exists()
+        self.needs_reason = is_needed and bool(self.reasons)
+        if not 1 < len(applications) <= EACH_MAX:
+            return
+        choices = [("", _("as above")), *((pk, str(each)) for pk, each in self.reasons.items())]
+        for pk in applications:
+            self.fields[f"reason_{pk}"] = forms.ChoiceField(
+                choices=choices, required=False, widget=UnfoldAdminSelectWidget
+            )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        own = [name for name in self.fields if name.startswith("reason_")]
+        is_lacking = not own or any(not data.get(name) for name in own)
+        if self.needs_reason and is_lacking and not (data.get("reason") or self.errors):
+            self.add_error("reason", self.fields["reason"].error_messages["required"])
+        return data
+
+    @property
+    def shared(self) -> list[forms.BoundField]:
+        """The fields that are not about one applicant."""
+        return [field for field in self if not field.name.startswith("reason_")]
+
+    def reasons_of(self, people: Iterable[Application]) -> list[tuple[Application, Any]]:
+        """Return those of `people` who can have a reason of their own, with its field."""
+        fields = ((each, f"reason_{each.pk}") for each in people)
+        return [(each, self[name]) for each, name in fields if name in self.fields]
 
     def move(self, request: UserRequest, *, at: datetime) -> Move:
         """Return what was chosen. Requires `is_valid()`."""
@@ -89,7 +127,12 @@ class MoveForm(forms.Form):
             author=request.user,
             at=at,
             reason=data.get("reason"),
-            sends_email="no_email" in data and not data["no_email"],
+            reasons={
+                int(name.removeprefix("reason_")): self.reasons[value]
+                for name, value in data.items()
+                if name.startswith("reason_") and value
+            },
+            sends_email=data.get("sends_email", False),
             cancels_interviews=data.get("cancels_interviews", False),
             base_url=base_url(request),
         )
@@ -103,11 +146,12 @@ def email_context(request: UserRequest, stage: Stage, people: Iterable[Applicati
     """Return the email of `stage` to `people` in each language, for stage_email.html: to the first
     applicant, and how many get it; and who gets none. `people` have what an email can mention.
     """
-    if stage.email is None:
-        return {}
     people = list(people)
+    templates = templates_of(stage, people)
+    if not any(templates.values()):
+        return {}
     written = already_written(stage, [each.pk for each in people])
-    previews: dict[str, dict[str, Any]] = {}
+    previews: dict[tuple[int, str], dict[str, Any]] = {}
     left_out: dict[str, list[Application]] = {"withdrawn": [], "unreached": [], "written": []}
     for each in people:
         if each.pk in written:
@@ -116,15 +160,18 @@ def email_context(request: UserRequest, stage: Stage, people: Iterable[Applicati
             left_out["withdrawn"].append(each)
         elif not each.address:
             left_out["unreached"].append(each)
-        else:
-            code = mail.language_of(stage.email, each.language)
-            if code not in previews:
-                email = mail.email_from(
-                    stage.email, each, language=code, base_url=base_url(request)
-                )
+        elif template := templates[each.pk]:
+            code = mail.language_of(template, each.language)
+            if (template.pk, code) not in previews:
+                email = mail.email_from(template, each, language=code, base_url=base_url(request))
                 name = gettext(LANGUAGES[code])
-                previews[code] = {"code": code, "language": name, "email": email, "count": 0}
-            previews[code]["count"] += 1
+                previews[template.pk, code] = {
+                    "code": code,
+                    "language": name,
+                    "email": email,
+                    "count": 0,
+                }
+            previews[template.pk, code]["count"] += 1
     return {
         "stage_emails": list(previews.values()),
         "stage_email_at": format_datetime(sent_at(stage, at=timezone.now())),

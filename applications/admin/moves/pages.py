@@ -123,12 +123,14 @@ class MovePages(ApplicationPages):
     ) -> HttpResponse:
         people = list(selection.people())
         there = [each for each in people if each.stage_id == stage.pk]
+        form = form or self.form(request, stage, selection)
         context = {
             **self.context(request, gettext("Move to: %(stage)s") % {"stage": stage}),
             **status_context(stage),
             "people": [each for each in people if each.stage_id != stage.pk],
             "there": there,
-            "form": form or self.form(request, stage, selection),
+            "form": form,
+            "own_reasons": form.reasons_of(people),
             **email_context(
                 request, stage, selection.addressed().exclude(pk__in=[p.pk for p in there])
             ),
@@ -136,9 +138,7 @@ class MovePages(ApplicationPages):
             "back": back,
         }
         template = "admin/applications/application/moves/confirm_move.html"
-        return TemplateResponse(
-            request, template, context, status=422 if form and form.errors else 200
-        )
+        return TemplateResponse(request, template, context, status=422 if form.errors else 200)
 
     def confirm_one(
         self, request: UserRequest, application: Application, form: MoveForm

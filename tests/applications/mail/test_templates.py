@@ -9,7 +9,7 @@ from applications.mail.templates import (
     language_of,
     unknown_placeholders,
 )
-from applications.models import MailTemplate
+from applications.models import MailTemplate, Stage
 from tests.applications.makers import make_application, make_user
 from tests.conftest import NOW
 from tests.factories import make_brand, make_recruiter, make_vacancy
@@ -113,3 +113,9 @@ def test_initial_templates_are_complete(application):
             assert "{" not in email.subject + email.body
             subjects.add(email.subject)
         assert len(subjects) == 4, name
+
+
+def test_rejection_as_installed_asks_for_a_reason_and_offers_the_email():
+    stages = Stage.objects.exclude(asks_reason="never").values_list("name", "asks_reason")
+    assert list(stages) == [("Rejected", "may")]
+    assert Stage.objects.get(name="Rejected").email.name == "Rejection"

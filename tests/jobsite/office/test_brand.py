@@ -42,7 +42,9 @@ def fields(response):
     """Return the values that a browser would post."""
     page = response.context
     parts = [field for each in page["languages"] for field in (*each["fields"], each["version"])]
-    return {field.html_name: field.value() for field in (*page["sender"], *parts)}
+    shown = (*page["sender"], *page["rejection"], *parts)
+    values = {field.html_name: field.value() for field in shown}
+    return {name: "" if value is None else value for name, value in values.items()}
 
 
 def errors(response):
@@ -77,6 +79,7 @@ def test_page_saves_senders_signatures_and_texts(client, brand, settings):
     client.post(url(brand), fields(shown) | mail | of("en"))
 
     assert BrandMail.objects.values(*mail).get() == mail
+    assert BrandMail.objects.get().has_rejection_email
     assert served(brand) == ["I agree with Acme."] * 2
     shown = client.get(url(brand))
     assert "They come from &quot;Acme Jobs&quot; &lt;jobs@acme.test&gt;." in shown.content.decode()

@@ -12,7 +12,7 @@ from applications.models import MailTemplate, Reason, Stage, StageChange
 from applications.operations import Move, move, undo_moves
 from applications.privacy.export import export
 from jobsite.office.report_tables import reasons
-from tests.applications.admin.conftest import colleague, staff
+from tests.applications.admin.conftest import apply, colleague, staff
 from tests.applications.admin.list.test_bulk_email import EMAILS
 from tests.applications.admin.list.test_exports import csv_rows, exported
 from tests.applications.admin.moves.test_bulk_move import LIST, MOVE, sent
@@ -86,6 +86,32 @@ def test_reason_may_be_left_out_or_is_not_asked_for(office, reason, where):
         assert requests(office)[where](reason=chosen).status_code == 302
         assert office.own.changes.last().reason == stored, answer
         MailTemplate.objects.all().delete()
+
+
+def test_each_applicant_can_have_a_reason_of_their_own(office, reason):
+    asks(office, "must")
+    zoe, jan = (
+        apply(office.own.vacancy, name, f"{name}@example.org", stage=office.new)
+        for name in ("Zoe", "Jan")
+    )
+    other = Reason.objects.filter(kind="rejected").first()
+    data = {"applications": sent(office.own, zoe, jan), "stage": office.rejected.pk}
+    shown = office.anna.post(MOVE, data)
+    assert [each.pk for each, _field in shown.context["own_reasons"]] == [
+        each.pk for each in (jan, zoe, office.own)
+    ]
+    own = {f"reason_{zoe.pk}": other.pk, f"reason_{jan.pk}": reason.pk}
+    refused = office.anna.post(MOVE, data | own | {"confirmed": "1"})
+    assert refused.context["form"].errors == {"reason": ["This field is required."]}
+    wrong = own | {f"reason_{zoe.pk}": "x", "reason": reason.pk}
+    refused = office.anna.post(MOVE, data | wrong | {"confirmed": "1"})
+    assert list(refused.context["form"].errors) == [f"reason_{zoe.pk}"]
+    office.anna.post(MOVE, data | own | {"confirmed": "1", "reason": reason.pk})
+    assert [each.changes.last().reason for each in (office.own, zoe, jan)] == [
+        reason,
+        other,
+        reason,
+    ]
 
 
 def test_stage_that_asks_needs_a_confirmation_on_the_board(office, reason):

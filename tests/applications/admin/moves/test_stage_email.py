@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from applications.mail.delivery import MailDelivery, as_email
-from applications.models import Application, BrandMail, MailTemplate, Message, Stage
+from applications.models import Application, BrandMail, MailTemplate, Message, Reason, Stage
 from applications.operations import Move, move, undo_moves
 from applications.operations.applicants import withdraw_application
 from tests.applications.admin.conftest import apply, colleague, staff
@@ -155,14 +155,39 @@ def test_confirmation_shows_the_email_and_can_send_none(office, template, where)
     assert [text for text in texts if text not in shown] == []
     assert (stages_of(office.own), queued()) == (["New"], [])
 
-    post(**confirmed, no_email="on")
+    post(**confirmed)  # switched off
     assert (stages_of(office.own), queued()) == (["New", "Rejected"], [])
     move(Application.objects.all(), Move(stage=office.new, author=None, at=timezone.now()))
     Application.objects.filter(pk=withdrawn.pk).update(withdrawn_at=timezone.now())
-    response = post(**confirmed)
+    response = post(**confirmed, sends_email="on")
     if where == "list":
         assert "2 emails are sent on 4 Mar 2026, 09:30." in messages_of(response)
     assert [to for to, _state in queued()] == [each.email for each in people if each != withdrawn]
+
+
+def test_rejection_begins_as_the_brand_says(office, template):
+    own = MailTemplate.objects.create(name="Own", subject_en="From Acme", body_en="Dear {name}")
+    mail = BrandMail.objects.create(brand=office.brand, rejection=own, asks_reason="must")
+    Stage.objects.filter(pk=office.rejected.pk).update(email=None)
+    data = {"applications": sent(office.own), "stage": office.rejected.pk}
+    form = office.anna.post(MOVE, data).context["form"]
+    assert (form["sends_email"].value(), form.needs_reason) == (True, True)
+    reason = Reason.objects.filter(kind="rejected").first()
+    confirmed = data | {"confirmed": "1", "sends_email": "on", "reason": reason.pk}
+    office.anna.post(MOVE, confirmed)
+    assert Message.objects.get().subject == "From Acme"
+
+    back = Move(stage=office.new, author=None, at=timezone.now())
+    move(Application.objects.filter(pk=office.own.pk), back)
+    mail.has_rejection_email, mail.asks_reason = False, "never"
+    mail.save()
+    data["applications"] = sent(office.own)
+    form = office.anna.post(MOVE, data).context["form"]
+    assert (form["sends_email"].value(), "reason" in form.fields) == (False, False)
+    # another brand rejects as the stage says
+    boss = staff("boss", "Administrator")
+    data["applications"] = sent(office.foreign)
+    assert list(boss.post(MOVE, data).context["form"].fields) == []
 
 
 def test_email_that_is_written_on_the_same_page_replaces_that_of_the_stage(office, template):
