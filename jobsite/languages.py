@@ -23,6 +23,11 @@ def supported(language: str) -> str:
     return language if language in LANGUAGES else site_language()
 
 
+def stated(language: str) -> list[str]:
+    """Return what vacancies in `language` state: those without a language are in that of the site."""
+    return [language, *([""] if language == site_language() else [])]
+
+
 def text_languages() -> tuple[str, ...]:
     """Return the languages that the texts of a vacancy may have, first that of the site: the values
     of the parameter `language`. None if TEXT_LANGUAGES is empty.

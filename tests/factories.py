@@ -18,7 +18,9 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    VacancyText,
 )
+from vacancies.models.vacancy_text import digest_of, texts_of
 
 _numbers = count(1)
 
@@ -92,3 +94,16 @@ def make_vacancy(
         Place(vacancy=vacancy, position=position, **each) for position, each in enumerate(places)
     )
     return vacancy
+
+
+def make_text(
+    vacancy: Vacancy, language: str, *, is_ready: bool = True, **texts: str
+) -> VacancyText:
+    """Create the texts of `vacancy` in `language`: `texts`, and a description if it has one."""
+    made = {"title": f"{language} {vacancy.pk}"} | texts
+    if vacancy.description:
+        made = {"description": f"<p>{language} {vacancy.pk}</p>"} | made
+    based_on = digest_of(texts_of(vacancy)) if is_ready else ""
+    return VacancyText.objects.create(
+        vacancy=vacancy, language=language, texts=made, is_ready=is_ready, based_on=based_on
+    )

@@ -3,7 +3,7 @@ admin, import, bulk insert, update().
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -38,6 +38,10 @@ EDITOR_EXTENSIONS: dict[str, object] = {
 @lru_cache(maxsize=1024)  # texts repeat within an employer or a bulk load
 def _folded_html(html: CleanHtml) -> str:
     return fold(visible_text(html))
+
+
+def folded_text(column: object, text: str) -> str:
+    return _folded_html(sanitise(text)) if isinstance(column, HtmlField) else fold(text)
 
 
 class HtmlField(ProseEditorField):
@@ -99,6 +103,10 @@ class TextsField(models.JSONField):
     def get_db_prep_save(self, value: object, connection: BaseDatabaseWrapper) -> Any:
         return super().get_db_prep_save(self.cleaned(value), connection)
 
+    def folded(self, texts: Mapping[str, str]) -> str:
+        """Return stored texts as one folded text, for the search."""
+        return " ".join(folded_text(self.columns[name], text) for name, text in texts.items())
+
 
 class FoldedField(models.TextField):
     """Folded text of other fields of the same row, for search and sorting.
@@ -120,9 +128,7 @@ class FoldedField(models.TextField):
         meta = model_instance._meta
         texts = []
         for source in self.sources:
-            is_html = isinstance(meta.get_field(source), HtmlField)
-            text = getattr(model_instance, source)
-            texts.append(_folded_html(sanitise(text)) if is_html else fold(text))
+            texts.append(folded_text(meta.get_field(source), getattr(model_instance, source)))
         value = " ".join(filter(None, texts))
         setattr(model_instance, self.attname, value)
         return value

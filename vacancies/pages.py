@@ -24,7 +24,8 @@ from forms_structure.schema import submission_schema
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import lacks_factor
 from jobsite.fields import web_url
-from jobsite.text.iso_names import country_name
+from jobsite.languages import text_languages
+from jobsite.text.iso_names import country_name, language_name
 from jobsite.types import JsonObject
 from vacancies.access.previews import ends_at, opened_by
 from vacancies.api.published import find_published
@@ -36,7 +37,7 @@ from vacancies.facts.pay import pay_lines
 from vacancies.fields import HtmlField, html_fields
 from vacancies.history.diff import address_text, lines
 from vacancies.history.versions import values_of
-from vacancies.models import Filter, Vacancy
+from vacancies.models import Filter, Vacancy, languages_of
 
 TEXTS = [name for name in html_fields(Vacancy) if name != "short_description"]
 IN_THE_TEMPLATE = {
@@ -101,8 +102,13 @@ def _with_headers(response: HttpResponse) -> HttpResponse:
 
 
 def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[str, object]:
-    item = VacancySerializer(vacancy, context={"request": request, "preview": token or None}).data
+    language = request.GET.get("language", "")
+    language = language if language in languages_of(vacancy) else ""
+    context = {"request": request, "preview": token or None, "language": language}
+    item = VacancySerializer(vacancy, context=context).data
     address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
+    asked = {"preview": token, "language": language if text_languages() else ""}
+    query = "&".join(f"{name}={value}" for name, value in asked.items() if value)
     return {
         "item": item,
         "facts": [(label, values) for label, values in _facts(vacancy, item) if any(values)],
@@ -123,7 +129,10 @@ def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[st
         "is_internal": vacancy.audience == Audience.INTERNAL,
         "missing": vacancy.missing_to_publish().values(),
         "until": ends_at(token) if token else None,
-        "json_url": absolute(request, f"{address}?preview={token}" if token else address),
+        "json_url": absolute(request, f"{address}?{query}" if query else address),
+        "languages": [(code, language_name(code)) for code in item["languages"]]
+        if len(item["languages"]) > 1
+        else [],
         "shows_bar": token or _is_recruiter_of(vacancy, request),
     }
 

@@ -22,6 +22,7 @@ from django.db.models.functions import Cast, Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
+from jobsite.languages import text_languages
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 
@@ -319,6 +320,9 @@ class VacancyQuerySet(PublishedQuerySet):
             queryset = queryset.prefetch_related("places")
         if shown is None or "attachments" in shown:
             queryset = queryset.prefetch_related("attachments")
+        translated = {"title", "title_internal", "slug", "url", "language", "languages"}
+        if text_languages() and (shown is None or shown & {*translated, *html_fields(self.model)}):
+            queryset = queryset.prefetch_related("translations")
         return queryset
 
     def with_form(self) -> Self:

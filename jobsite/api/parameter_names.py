@@ -67,13 +67,15 @@ OTHER_NAMES = {
     "filter[country]": "country remotecountry",
     "filter[work_place]": "workplace remote",
     "filter[employment_types]": "employment employmenttype",
-    "filter[language]": "lang language",
+    "filter[language]": "filterlang lang language",
     "filter[near]": "lat lon lng latitude longitude radius distance",
     NONE: """id ids name since after before until from to date startdate enddate modified changed posted
         published expired closing deadline status locale format salary wage tag featured internal audience
         vacancyid jobid lastmodified expiry validuntil active open new latest hl output callback facet
         aggregation experience seniority education skill level""",
 }
+# Instead of those above where texts have several languages.
+LANGUAGE_NAMES = "lang locale hl"
 # Words of names that ask for what changed.
 CHANGES = frozenset({"since", "updated", "modified", "changed", "lastmodified", "delta"})
 # Words that a name may have beside its meaning.
@@ -95,7 +97,7 @@ def meant(name: str, allowed: tuple[str, ...], keys: tuple[str, ...]) -> str | N
     items.
     """
     words = _words(name[:_LENGTH_MAX])
-    if words and OTHER_NAMES.keys() & set(allowed):
+    if words and (OTHER_NAMES.keys() | {"language"}) & set(allowed):
         names, variants = _known(allowed, keys)
         meaning = _meaning(words)
         for word in ("".join(words), meaning, *(words if not meaning else ())):
@@ -152,7 +154,9 @@ def _known(
         names |= {"".join(_words(each)): name for each in (name, member)} | {
             _meaning(_words(member)): name
         }
-    for right, others in OTHER_NAMES.items():
+    if "language" in allowed:
+        names |= dict.fromkeys(LANGUAGE_NAMES.split(), "language")
+    for right, others in OTHER_NAMES.items() if OTHER_NAMES.keys() & set(allowed) else ():
         for other in others.split():
             names.setdefault("".join(_words(other)), right if right in allowed else "")
     for key in keys:

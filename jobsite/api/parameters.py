@@ -76,6 +76,13 @@ def number(name: str, value: str) -> int:
     return int(value)
 
 
+def choice(name: str, value: str, allowed: Collection[str]) -> str:
+    """Return `value` if it is allowed. Raises InvalidParameters."""
+    if value not in allowed:
+        raise InvalidParameters([invalid_value(name, value, list(allowed))])
+    return value
+
+
 def choices(name: str, value: str, allowed: Collection[str]) -> list[str]:
     """Return the distinct members of the comma-separated list `value`. Raises InvalidParameters."""
     members = list(dict.fromkeys(value.split(",")))

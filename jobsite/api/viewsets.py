@@ -15,6 +15,10 @@ from rest_framework.viewsets import GenericViewSet
 from jobsite.api import caching, parameters
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.days import start_of_day
+from jobsite.languages import text_languages
+from jobsite.types import JsonObject
+
+LANGUAGE = "language"
 
 
 class ReadOnlyViewSet(GenericViewSet):
@@ -31,6 +35,8 @@ class ReadOnlyViewSet(GenericViewSet):
     query_names: ClassVar[tuple[str, ...]] = ()
     list_names: ClassVar[frozenset[str]] = frozenset()
     item_keys: ClassVar[tuple[str, ...]] = ()
+    has_texts: ClassVar[bool] = False  # in several languages: the parameter `language`
+    language = ""  # that the client asks for
     now: datetime
     query: dict[str, str]
     until: datetime | None = None  # when the clock alone changes the response
@@ -48,9 +54,15 @@ class ReadOnlyViewSet(GenericViewSet):
         super().initial(request, *args, **kwargs)
         self.now = request.META.get(caching.REQUEST_TIME) or timezone.now()
         paging = self.pagination_class.names if self.pagination_class else ()
-        names = (*self.query_names, *paging)
+        languages = text_languages() if self.has_texts else ()
+        names = (*self.query_names, *([LANGUAGE] if languages else []), *paging)
         received = parameters.read(request.query_params, names, self.list_names, self.item_keys)
         self.query = {name: received[name] for name in names if name in received}
+        if LANGUAGE in self.query:
+            self.language = parameters.choice(LANGUAGE, self.query[LANGUAGE], languages)
+
+    def get_serializer_context(self) -> JsonObject:
+        return {**super().get_serializer_context(), "language": self.language}
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))

@@ -40,7 +40,9 @@ from vacancies.models import (
     Vacancy,
     VacancyOption,
     VacancyRecruiter,
+    VacancyText,
 )
+from vacancies.models.vacancy_text import digest_of, texts_of
 
 CONTENT = Path(__file__).with_name("content.json")
 KINDS = ("brands", "recruiters", "filters", "options", "vacancies", "attachments", "forms")
@@ -58,6 +60,7 @@ NOT_FIELDS = (
     "remote_countries",
     "image",
     "attachments",
+    "translations",
 )
 
 Row = JsonObject
@@ -91,6 +94,7 @@ def load(*, at: datetime, progress: Callable[[list[Row]], Iterable[Row]] = list)
                 vacancy.image.save(f"{row['image']}.jpg", drawn, save=False)
             vacancy.save()
             related.save([(vacancy, row)])
+            _translate(vacancy, row.get("translations", {}))
             for position, file in enumerate(row.get("attachments", ())):
                 _attachment(vacancy, file, position).save()
                 made["attachments"] += 1
@@ -258,6 +262,20 @@ def load_applications(*, user: User, at: datetime) -> int:
         )
         made += 1
     return made
+
+
+def _translate(vacancy: Vacancy, texts: Row) -> None:
+    original = digest_of(texts_of(vacancy))
+    for language, values in texts.items():
+        is_ready = values.pop("ready")
+        based_on = original if is_ready else ""
+        VacancyText(
+            vacancy=vacancy,
+            language=language,
+            texts=values,
+            is_ready=is_ready,
+            based_on=based_on,
+        ).save()
 
 
 def _examples(rows: list[Row]) -> Row:

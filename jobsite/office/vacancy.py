@@ -53,7 +53,8 @@ class VacancyAdmin(VacancyBaseAdmin):
 
     def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         may = request.user.has_perm("applications.view_application")
-        return tuple(name for name in self.list_columns if may or name != "applied")
+        offered = super().offered_columns(request)
+        return tuple(name for name in offered if may or name != "applied")
 
     def rows_of_page(self, vacancies: QuerySet) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from jobsite.admin.base import as_id
+from jobsite.languages import text_languages
 from jobsite.text.iso_names import country_name
 from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.access.brands import brands_of, forms_for, preselected_brand
@@ -30,6 +31,9 @@ from vacancies.admin.list.filters import (
     BrandFilter,
     FeaturedFilter,
     MineFilter,
+    NotReadyFilter,
+    OutdatedFilter,
+    ReadyFilter,
     StateFilter,
 )
 from vacancies.admin.list.saved_view_pages import SavedViewPages
@@ -124,6 +128,7 @@ class VacancyBaseAdmin(VacancyListAdmin):
         AudienceFilter,
         FeaturedFilter,
     )
+    text_filters = (ReadyFilter, NotReadyFilter, OutdatedFilter)
     list_filter_submit = True
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # counts of every filter would take seconds
@@ -140,6 +145,9 @@ class VacancyBaseAdmin(VacancyListAdmin):
             "vacancies/city_search.js",
             "vacancies/autosave.js",
         )
+
+    def get_list_filter(self, request: UserRequest) -> Any:
+        return (*self.list_filter, *(self.text_filters if text_languages() else ()))
 
     def get_queryset(self, request: UserRequest) -> VacancyQuerySet:
         rows: Any = super().get_queryset(request)

@@ -18,11 +18,11 @@ from rest_framework.serializers import BaseSerializer
 
 from jobsite.api.absolute_urls import absolute
 from jobsite.api.permissions import is_protected
-from jobsite.api.viewsets import ReadOnlyViewSet
+from jobsite.api.viewsets import LANGUAGE, ReadOnlyViewSet
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, project, strip_markers
 from jobsite.serving.revision import RevisionState, fetch, read_state, snapshot
 from vacancies.api import process_cache
-from vacancies.api.rendered_items import render, resolve, store, stored_version
+from vacancies.api.rendered_items import in_language, render, resolve, store, stored_version
 from vacancies.filtersets import VacancyFilterSet
 from vacancies.models import Vacancy
 from vacancies.querysets import LIVE, VacancyList
@@ -48,6 +48,8 @@ _PAGE = (
 PAGES = {each: _PAGE.format(condition=each.sql()) for each in VacancyList}
 _BY_ID = f"SELECT {ROW} FROM vacancies_listedvacancy AS listed WHERE vacancy_id = ANY(%s)"
 
+SHOWN = ("fields", LANGUAGE)  # parameters that say what items contain, not which there are
+
 Rows = list[tuple]
 Rendered = dict[int, tuple[int, bytes]]  # items to store, with their row versions, by id
 
@@ -64,7 +66,10 @@ def json_response(body: bytes) -> HttpResponse:
 
 
 def read_items(
-    serializer_class: type[BaseSerializer], rows: Rows, state: RevisionState | None
+    serializer_class: type[BaseSerializer],
+    rows: Rows,
+    state: RevisionState | None,
+    language: str,
 ) -> tuple[list[bytes], Rendered] | None:
     """Return the items of `rows` (see ROW), and those of them that had to be rendered.
 
@@ -75,7 +80,7 @@ def read_items(
         return [row[2] for row in rows], {}
     if state is None:
         return None
-    made = render(serializer_class, missing)
+    made = render(serializer_class, missing, language)
     return [row[2] or made[row[0]] for row in rows], {
         pk: (missing[pk], item) for pk, item in made.items()
     }
@@ -116,13 +121,17 @@ class ListViewSet(ReadOnlyViewSet):
                 page = self.stored_page(state) if is_stored else None
                 page = page or self.plain_page(state)
             if page.rendered:
-                store(self.item_version, page.rendered)
+                store(self.version, page.rendered)
             if getattr(page.period, "is_unbalanced", False) and balance():
                 process_cache.process.totals = None
         if page.period:
             self.until, self.revision = page.period.until, page.period.state.number
         envelope = dumps(self.paginator.links_and_meta(absolute(request, request.path)))
         return json_response(b"".join((b'{"data":[', page.data, b"],", envelope[1:])))
+
+    @property
+    def version(self) -> str:
+        return in_language(self.item_version, self.language)
 
     def is_private(self) -> bool:
         return is_protected() and self.vacancy_list.is_internal
@@ -146,7 +155,7 @@ class ListViewSet(ReadOnlyViewSet):
         )
         if rows is None or ({row[3:] for row in rows} or {read_state()}) != {totals.state}:
             return None
-        found = read_items(self.serializer_class, rows, state)
+        found = read_items(self.serializer_class, rows, state, self.language)
         if found is None:
             return None
         items, rendered = found
@@ -170,7 +179,7 @@ class ListViewSet(ReadOnlyViewSet):
         start = total - positions.stop if is_reversed else positions.start
         end, offset = totals.find(self.vacancy_list, start)
         at, pk = end or (self.now + timedelta(microseconds=1), 0)
-        version = stored_version(self.item_version)
+        version = stored_version(self.version)
         rows = fetch(PAGES[self.vacancy_list], version, at, pk, self.now, self.now, size, offset)
         if len(rows) != size:
             return None
@@ -187,7 +196,7 @@ class ListViewSet(ReadOnlyViewSet):
         positions = self.paginator.set_total(len(ids))
         page = list(ids[positions.start : positions.stop])
         rows = (
-            {row[0]: row for row in fetch(_BY_ID, stored_version(self.item_version), page)}
+            {row[0]: row for row in fetch(_BY_ID, stored_version(self.version), page)}
             if page
             else {}
         )
@@ -223,8 +232,11 @@ class ListViewSet(ReadOnlyViewSet):
         them that had to be rendered, to be stored.
         """
         if state and pks and is_maintained():
-            rows = fetch(_BY_ID, stored_version(self.item_version), [*pks])
-            items, rendered = read_items(self.serializer_class, rows, state) or ([], {})
+            rows = fetch(_BY_ID, stored_version(self.version), [*pks])
+            items, rendered = read_items(self.serializer_class, rows, state, self.language) or (
+                [],
+                {},
+            )
             base_url = absolute(self.request, "/")[:-1]
             shared = rows[0][4] if rows else 0
             with suppress(UnknownPlaceholderError):
@@ -250,7 +262,7 @@ class ListViewSet(ReadOnlyViewSet):
         """Return the parameters that filter or sort the list. None: it is the whole list in the
         order of its index, or the reverse of that.
         """
-        found = {name: value for name, value in self.paginator.others.items() if name != "fields"}
+        found = {name: value for name, value in self.paginator.others.items() if name not in SHOWN}
         return None if found in ({}, {"sort": "published_at"}, {"sort": "-published_at"}) else found
 
     def key(self) -> tuple:

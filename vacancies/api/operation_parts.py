@@ -7,6 +7,7 @@ from jobsite.api.openapi import (
     page,
     query,
 )
+from jobsite.languages import text_languages
 from jobsite.text.search import WORDS_MAX
 from jobsite.types import JsonObject
 from vacancies.api.schema import OPTION_VALUE, VACANCY
@@ -88,7 +89,7 @@ FACETS = (
             ),
             (Fact.WORK_PLACE, "values of `work_place`", ["hybrid", "remote"]),
             (Fact.EMPLOYMENT_TYPES, "values in `employment_types`", ["FULL_TIME"]),
-            (Fact.LANGUAGE, "values of `language`", ["en"]),
+            (Fact.LANGUAGE, "values in `languages`", ["en"]),
         )
     ),
     query(
@@ -103,6 +104,19 @@ SORT = query(
     {"type": "string", "enum": list(SORT_KEYS), "default": "-published_at"},
     "Order of the list. A leading `-` means descending. `relevance`, the default of a search: "
     "what fits best is first, then the newest. By `closes_at`, vacancies without an end are last.",
+)
+
+
+# Only of sites whose vacancies have texts in several languages.
+LANGUAGE = tuple(
+    query(
+        "language",
+        {"type": "string", "enum": list(codes), "examples": [codes[0]]},
+        "Texts of vacancies in this language, where they are translated: title, slug, `url` and "
+        "HTML. Others are in their own, see `language`. The list has the same vacancies, in the "
+        "same order.",
+    )
+    for codes in filter(None, [text_languages()])
 )
 
 

@@ -47,6 +47,7 @@ def stored_version(version: str) -> str:
         settings.TIME_ZONE,
         settings.MEDIA_URL,
         settings.LANGUAGE_CODE,
+        *settings.TEXT_LANGUAGES,
         settings.CAREER_SITE,
         host_url("host"),
     )
@@ -57,6 +58,11 @@ def _stored_version(version: str, *values: object) -> str:
     return f"{version}/{ITEM_FORMAT}/{zlib.crc32(repr(values).encode()):08x}"
 
 
+def in_language(version: str, language: str) -> str:
+    """Return the name of the items of that version of the interface in `language`: "v1.fr"."""
+    return f"{version}.{language}" if language else version
+
+
 def note_format() -> bool:
     """Let clients of the feed read everything again if items have another format than before.
     Return whether they have.
@@ -64,9 +70,13 @@ def note_format() -> bool:
     return feed.note_format(stored_version("v1"))
 
 
-def render(serializer_class: type[BaseSerializer], pks: Iterable[int]) -> dict[int, bytes]:
-    """Return the items of the vacancies `pks` by id, with placeholders."""
-    serializer = serializer_class(context=STORED)
+def render(
+    serializer_class: type[BaseSerializer], pks: Iterable[int], language: str = ""
+) -> dict[int, bytes]:
+    """Return the items of the vacancies `pks` by id, with placeholders, and with the texts in
+    `language` where there are ready ones.
+    """
+    serializer = serializer_class(context={**STORED, "language": language})
     rendered = {}
     for each in Vacancy.objects.with_related().filter(pk__in=list(pks)):
         for choice in each.ordered_choices:

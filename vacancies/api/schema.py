@@ -18,7 +18,7 @@ from vacancies.choices import EmploymentType, Fact, Keyword, PayPeriod, WorkPlac
 # The format of stored items. Raise it with every change of what an item looks like: of these keys,
 # of the serializers, of what they call, and of the placeholders. Items of other formats are
 # rendered again.
-ITEM_FORMAT = 3
+ITEM_FORMAT = 4
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 COUNTRY_PATTERN = "^[A-Z]{2}$"
 TEXT_OR_NULL = ["string", "null"]
@@ -266,6 +266,14 @@ VACANCY = {
         "Address of its page for people, on the website of its brand or on the career site; null "
         "if there is none.",
         "https://harbour.example.com/jobs/412",
+    ),
+    "languages": field(
+        "array",
+        "Languages in which the vacancy can be read, ISO 639-1. The first is its own: that of the "
+        "texts without the parameter `language`.",
+        ["en"],
+        items={"type": "string", "pattern": "^[a-z]{2}$"},
+        minItems=1,
     ),
 }
 OPTION = {

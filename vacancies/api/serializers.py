@@ -20,7 +20,7 @@ from jobsite.types import JsonObject
 from vacancies.api import schema
 from vacancies.choices import Keyword
 from vacancies.dates import last_day
-from vacancies.models import Attachment, Brand, Recruiter, Vacancy
+from vacancies.models import Attachment, Brand, Recruiter, Vacancy, languages_of
 
 
 class VacancyItemSerializer(ItemSerializer):
@@ -141,6 +141,16 @@ class PaySerializer(PlainItemSerializer):
             if vacancy.is_pay_public and vacancy.pay.is_known
             else None
         )
+
+
+class LanguagesField(serializers.Field):
+    """The languages in which a vacancy can be read, its own first."""
+
+    def __init__(self) -> None:
+        super().__init__(source="*", read_only=True)
+
+    def to_representation(self, value: Vacancy) -> list[str]:
+        return languages_of(value)
 
 
 class ClosingDateField(serializers.Field):

@@ -11,7 +11,16 @@ from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.related import comparable
 from vacancies.exchange.serializers import PAY
-from vacancies.models import Attachment, Change, Place, Vacancy, Version
+from vacancies.history.versions import Content
+from vacancies.models import (
+    TRANSLATED,
+    Attachment,
+    Change,
+    Place,
+    Vacancy,
+    Version,
+    text_field,
+)
 
 # Columns that an import does not change once a recruiter has set them.
 RECRUITER_COLUMNS = ("publish_until", "audience", "status", "publish_from")
@@ -140,3 +149,21 @@ def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:
         name: set(versions.filter(content__has_key=name).values_list("vacancy_id", flat=True))
         for name in RECRUITER_COLUMNS
     }
+
+
+def texts_of_item(item: JsonObject, before: Content) -> Content:
+    """Return the texts that `item` gives in other languages, in the format of Version.content.
+    Those that it does not have stay as in `before`.
+    """
+    found: Content = {}
+    for language, values in (item.get("translations") or {}).items():
+        old = before.get(text_field(language)) or {"texts": {}, "is_ready": False, "based_on": ""}
+        texts = {name: values[name] for name in TRANSLATED if name in values} if values else {}
+        states = "ready" in values if values else False
+        found[text_field(language)] = values and {
+            "texts": {**old["texts"], **texts},
+            "is_ready": values["ready"] if states else old["is_ready"],
+            # "ready" says so of the texts that the item has now.
+            "based_on": "" if states else old["based_on"],
+        }
+    return found

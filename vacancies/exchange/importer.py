@@ -121,6 +121,8 @@ class VacancyImporter:
             self._set_by_recruiters = set_by_recruiters(stored)
             found = []
             for row, item in checked:
+                if row.is_part and item["id"] not in stored:  # refused as a whole
+                    continue
                 try:
                     with transaction.atomic():
                         found.append(self._import_item(row, item, stored.get(item["id"])))

@@ -6,11 +6,12 @@ from datetime import datetime
 from functools import partial
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword, VacancyStatus
-from vacancies.exchange.comparison import as_shown, attachment_pairs, column_values
+from vacancies.exchange.comparison import as_shown, attachment_pairs, column_values, texts_of_item
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.option_types import ImportOption
 from vacancies.exchange.related import Note, RelatedRows
@@ -24,6 +25,7 @@ from vacancies.history.versions import (
     content_of,
 )
 from vacancies.models import Recruiter, Vacancy
+from vacancies.operations.texts import cleaned_texts, settle_texts
 
 
 class ItemRefusedError(Exception):
@@ -132,6 +134,7 @@ class Incoming:
             self.rows["remote_countries"] = [
                 [code, country_name(code)] for code in item["remote_countries"]
             ]
+        self.rows |= texts_of_item(item, self.before)
         if "attachments" in item:
             self._set_attachments(attachment_pairs(item))
 
@@ -162,8 +165,19 @@ class Incoming:
         self.rows["attachments"] = [*uploads, *linked]
 
     def compare(self) -> None:
-        """Set what differs from the stored vacancy."""
-        self.changes = changed_content(self.before, columns_of(self.vacancy) | self.rows)
+        """Set what differs from the stored vacancy. Raise ItemRefusedError for texts that cannot be
+        stored.
+        """
+        wanted = columns_of(self.vacancy) | self.rows
+        try:
+            wanted |= cleaned_texts(wanted, {**self.before, **wanted})
+            for text in settle_texts(wanted, self.before, {}):
+                self.note("translations", "unfinished", text)
+        except ValidationError as error:
+            raise ItemRefusedError(
+                Remark("translations", "invalid", " ".join(error.messages))
+            ) from error
+        self.changes = changed_content(self.before, wanted)
         self.changed = set(self.changes)
         if self.stored and self.vacancy.created_at != self.stored.created_at:
             self.changed.add("created_at")

@@ -89,6 +89,8 @@ class ItemReader:
         places = [(item, name, name) for name in TEXTS]
         if item.get("brand"):
             places.append((item["brand"], "description", "brand.description"))
+        for code, values in (item.get("translations") or {}).items():
+            places += [(values or {}, name, f"translations.{code}.{name}") for name in TEXTS]
         for values, name, path in places:
             if name not in values:
                 continue

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers
 
+from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 from vacancies.choices import PLACES_MAX, EmploymentType, Keyword
 from vacancies.exchange.columns import CODES, COLUMNS, imported
@@ -15,14 +16,16 @@ from vacancies.exchange.fields import (
     DateTimeField,
     EmailField,
     EndField,
+    FlagField,
     ImportNumberField,
     ImportTextField,
     LineField,
     PhoneField,
+    Remark,
     UrlField,
 )
 from vacancies.fields import html_fields
-from vacancies.models import Place, Vacancy
+from vacancies.models import TRANSLATED, Place, Vacancy
 
 TEXTS = html_fields(Vacancy)
 # Keys of v0.1, and of hot lists that mix both versions, for vocabularies with a single value there.
@@ -147,6 +150,51 @@ class _Pay(serializers.Serializer):
         return pay | {"is_pay_public": True} if {*pay.values()} - {None, ""} else {}
 
 
+class _Translation(serializers.Serializer):
+    """The texts in another language. A missing key changes nothing."""
+
+    vars().update({name: imported(Vacancy._meta.get_field(name)) for name in TRANSLATED})
+    title = LineField(max_length=300)
+    title_internal = LineField(max_length=300)
+    ready = FlagField(allow_null=False)
+
+
+class Translations(serializers.DictField):
+    """Texts by language; null deletes those of a language. `is_strict`: a language that the site
+    does not have is an error, and not left out with a note.
+    """
+
+    child: Any = _Translation(allow_null=True)
+
+    def __init__(self, *, is_strict: bool = False) -> None:
+        super().__init__(required=False, allow_null=True)
+        self.is_strict = is_strict
+
+    def to_internal_value(self, data: Any) -> JsonObject:
+        others = (
+            [code for code in data if code not in text_languages()]
+            if isinstance(data, dict)
+            else []
+        )
+        allowed = ", ".join(text_languages()) or "none: TEXT_LANGUAGES is empty"
+        errors = {
+            code[:10]: [f"Not a language of texts here. Allowed: {allowed}."] for code in others
+        }
+        if others and self.is_strict:
+            raise serializers.ValidationError(errors)
+        self.context["changes"].extend(
+            Remark(f"{self.field_name}.{code}", "language", text) for code, [text] in errors.items()
+        )
+        for code, values in data.items() if isinstance(data, dict) else ():
+            unknown = values.keys() - self.child.fields.keys() if isinstance(values, dict) else ()
+            if unknown and code not in others:
+                text = f"Unknown keys: {', '.join(sorted(unknown))[:200]}."
+                raise serializers.ValidationError({code: [text]})
+        kept = {c: v for c, v in data.items() if c not in others} if others else data
+        found: JsonObject = super().to_internal_value(kept)
+        return found
+
+
 class ImportSerializer(serializers.Serializer):
     """An item of API v1 or v0.1. A missing key is also missing in `validated_data`, and changes
     nothing (docs/decisions.md #118).
@@ -182,6 +230,8 @@ class ImportSerializer(serializers.Serializer):
     closing_date = EndField(allow_null=True)
     status = ChoiceField(FileStatus.choices, required=False)
     url = serializers.ReadOnlyField()  # ours is made from the brand
+    languages = serializers.ReadOnlyField()  # of the ready texts
+    translations = Translations()
 
     def validate_places(self, places: list[JsonObject] | None) -> list[JsonObject]:
         return _limited(places or [])

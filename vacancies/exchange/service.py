@@ -3,15 +3,18 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from typing import Any
 from urllib.parse import urlencode
 
 import urllib3
 
 from jobsite.http_client import Network, OriginClient, RequestRefusedError, reason
+from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 from vacancies.exchange.fields import format_value
 from vacancies.exchange.json_files import RepeatedKeys, SourceError, parse_json
 from vacancies.exchange.sources import FormRow, SourceRow, time_zone
+from vacancies.models import TRANSLATED
 
 PAGE_SIZE = 100
 # The first one that a service has is read. Older services have only the second one, which is
@@ -38,6 +41,8 @@ class Service:
     on_total: Callable[[int], None] = lambda total: None
     problems: list[str] = field(default_factory=list)
     zone: tzinfo | None = None
+    texts: dict[str, list[int]] = field(default_factory=dict)  # ids by other language
+    _internal: dict[int | None, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.base_url = self.base_url.rstrip("/")
@@ -50,8 +55,11 @@ class Service:
     def rows(self) -> Iterator[SourceRow]:
         internal = dict.fromkeys(_id(item) for _, item in self._internal_items())
         external: set[int | None] = {None}  # an item without an id cannot be read
+        self.texts = {code: [] for code in text_languages()}
+        self._internal = internal
         for number, item in self._walk("/v1/vacancies"):
             external.add(pk := _id(item))
+            self._note_languages(item)
             is_internal = pk is not None and pk in internal
             yield SourceRow(
                 f"/v1/vacancies item {number}",
@@ -69,9 +77,55 @@ class Service:
                 self.problems.append(f"{path}: returned {status}.")
             else:
                 item = content.get("data")
+                self._note_languages(item)
                 yield SourceRow(
                     path, item, True, is_external=False, zone=self.zone, is_from_service=True
                 )
+
+    def _note_languages(self, item: object) -> None:
+        """Note in which other languages `item` can be read, of those that this site has."""
+        languages = item.get("languages") if isinstance(item, dict) else None
+        for code in languages[1:] if isinstance(languages, list) else ():
+            if code in self.texts and (pk := _id(item)) is not None:
+                self.texts[code].append(pk)
+
+    def translations(self) -> Iterator[SourceRow]:
+        """Yield the translations of the items of `rows()`, which was read before: an item with the
+        id and a text in one language, each list once more for each language.
+        """
+        for language, pks in self.texts.items():
+            missing, query = set(pks), {"language": language}
+            for number, item in self._walk("/v1/vacancies", query) if missing else ():
+                if (pk := _id(item)) in missing:
+                    missing.discard(pk)
+                    name = f"/v1/vacancies item {number} in {language}"
+                    yield from self._translation(name, item, language, is_external=True)
+            for pk in sorted(missing):
+                path = f"/v1/vacancies/{pk}"
+                content = self._get(path, query)[1]
+                name, item = f"{path} in {language}", content.get("data")
+                yield from self._translation(name, item, language, is_external=False)
+
+    def _translation(
+        self, name: str, item: Any, language: str, *, is_external: bool
+    ) -> Iterator[SourceRow]:
+        pk = _id(item)
+        if pk is None or item.get("language") != language:
+            self.problems.append(f"{name}: was removed while the source was read.")
+            return
+        texts = {key: item.get(key) for key in TRANSLATED}
+        if texts["title_internal"] == texts["title"]:  # what the API shows without one
+            texts["title_internal"] = ""
+        part = {"id": pk, "translations": {language: {**texts, "ready": True}}}
+        yield SourceRow(
+            name,
+            part,
+            pk in self._internal,
+            is_external=is_external,
+            zone=self.zone,
+            is_from_service=True,
+            is_part=True,
+        )
 
     def forms(self) -> Iterator[FormRow]:
         listed = [item for _, item in self._walk("/v1/vacancies")]
@@ -99,7 +153,7 @@ class Service:
                 yield from self._walk(path)
                 return
 
-    def _walk(self, path: str) -> Iterator[tuple[int, object]]:
+    def _walk(self, path: str, query: JsonObject | None = None) -> Iterator[tuple[int, object]]:
         """Yield (position, item) of every item of a list once. A list that changes while it is read
         is read again, up to MAX_WALKS times, for items that were missed.
         """
@@ -107,7 +161,7 @@ class Service:
         for _ in range(MAX_WALKS):
             page, position, totals, nameless = 1, 0, set(), 0
             while True:
-                items, total, last_page = self._page(path, page)
+                items, total, last_page = self._page(path, page, query or {})
                 totals.add(total)
                 self.on_total(max(totals))
                 for item in items:
@@ -126,9 +180,9 @@ class Service:
                 return
         self.problems.append(f"{path}: changed while it was read; run the import again later.")
 
-    def _page(self, path: str, page: int) -> tuple[list[object], int, int]:
+    def _page(self, path: str, page: int, query: JsonObject) -> tuple[list[object], int, int]:
         """Return (items, total, last page) of one page of a list."""
-        status, content = self._get(path, {"page[size]": PAGE_SIZE, "page[number]": page})
+        status, content = self._get(path, {**query, "page[size]": PAGE_SIZE, "page[number]": page})
         try:
             if status == 200 and isinstance(content["data"], list):
                 return (

@@ -23,6 +23,7 @@ class SourceRow:
     is_external: bool = True
     zone: tzinfo | None = None
     is_from_service: bool = False
+    is_part: bool = False  # nothing new is made of it
 
 
 @dataclass

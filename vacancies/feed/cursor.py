@@ -25,7 +25,7 @@ class CursorError(Exception):
 
 
 class OtherFeedError(CursorError):
-    """It is a cursor of another list, brand or selection of keys."""
+    """It is a cursor of another list, brand, language or selection of keys."""
 
 
 class CursorExpiredError(Exception):
@@ -39,6 +39,7 @@ class FeedScope(NamedTuple):
     brand: int | None = None  # its id
     slug: str = ""
     fields: tuple[str, ...] = ()
+    language: str = ""
 
     def numbers(self) -> tuple[int, ...]:
         """The scope in a cursor: the list, the id of the brand, and checksums."""
@@ -47,7 +48,7 @@ class FeedScope(NamedTuple):
             kinds.index(self.vacancy_list),
             self.brand or 0,
             zlib.crc32(self.slug.encode()),
-            zlib.crc32(",".join(self.fields).encode()),
+            zlib.crc32(",".join(self.fields).encode(), zlib.crc32(self.language.encode())),
         )
 
 

@@ -12,12 +12,13 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from jobsite.languages import text_languages
 from jobsite.text.formats import format_date, format_datetime
 from jobsite.text.html import sanitise, text_lines
-from jobsite.text.iso_names import country_name
+from jobsite.text.iso_names import country_name, language_name
 from vacancies.choices import Keyword
 from vacancies.fields import HtmlField
-from vacancies.models import Filter, Vacancy
+from vacancies.models import TRANSLATED, Filter, Vacancy, text_field, text_fields
 
 LINES_AROUND = 1  # unchanged lines shown beside changed ones
 MAX_PAIRS = 1_000_000  # pairs of lines or words; a larger field is shown in full, before and after
@@ -89,11 +90,12 @@ def field_labels() -> dict[str, str]:
         "remote_countries": _("Countries for remote work"),
         "recruiters": _("Other recruiters"),
         "attachments": _("Attachments"),
+        **{text_field(code): str(capfirst(language_name(code))) for code in text_languages()},
     }
 
 
 def _field(name: str) -> Any:
-    is_list = name in Keyword.values or name in LISTS
+    is_list = name in Keyword.values or name in LISTS or name in text_fields()
     return None if is_list else Vacancy._meta.get_field(name)
 
 
@@ -104,6 +106,8 @@ def lines(name: str, value: Any) -> list[str]:
         return []
     if isinstance(value, list):
         return _lines_of_rows(name, value)
+    if isinstance(value, dict):
+        return [*_lines_of_texts(value)]
     if isinstance(field, HtmlField):
         return text_lines(value)
     if isinstance(value, bool):
@@ -117,6 +121,15 @@ def lines(name: str, value: Any) -> list[str]:
     if field.get_internal_type() == "DateField":
         return [format_date(date.fromisoformat(value))]
     return str(value).splitlines()
+
+
+def _lines_of_texts(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of a language, each after its label, and whether they are ready."""
+    yield _("Ready") if value["is_ready"] else _("Not ready")
+    for name in TRANSLATED:
+        if text := value["texts"].get(name):
+            yield f"{capfirst(Vacancy._meta.get_field(name).verbose_name)}:"  # type: ignore[union-attr]
+            yield from lines(name, text)
 
 
 def _lines_of_rows(name: str, rows: list[Any]) -> list[str]:

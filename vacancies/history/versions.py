@@ -13,7 +13,7 @@ from django.db.models.fields.files import FieldFile
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
-from vacancies.models import Change, Vacancy, Version
+from vacancies.models import Change, Vacancy, Version, text_field, text_fields
 from vacancies.querysets import VacancyQuerySet
 
 PUBLICATION = ("status", "publish_from", "publish_until")
@@ -32,7 +32,8 @@ def values_of(vacancy: Vacancy, fields: Iterable[str]) -> Content:
 def read_content(vacancy: Vacancy) -> Content:
     """Return the stored fields of `vacancy` that the admin edits, as JSON values by field. A
     related row is [id, name], a country [code, name]; options, recruiters, places, countries for
-    remote work and attachments are lists in order. Six queries.
+    remote work and attachments are lists in order. Texts in another language are an object with
+    `texts`, `is_ready` and `based_on`, or null. Six queries, one more with other languages.
     """
     return content_of(_rows().get(pk=vacancy.pk))
 
@@ -44,7 +45,8 @@ def _rows() -> VacancyQuerySet:
 def content_fields() -> list[str]:
     """Return the names of the fields of a content."""
     columns = [field.name for field in Vacancy._meta.concrete_fields if field.name not in DERIVED]
-    return [*columns, *Keyword.values, "places", "remote_countries", "recruiters", "attachments"]
+    rows = ("places", "remote_countries", "recruiters", "attachments")
+    return [*columns, *Keyword.values, *rows, *text_fields()]
 
 
 def columns_of(row: Vacancy) -> Content:
@@ -88,6 +90,9 @@ def content_of(row: Vacancy) -> Content:
         {"name": each.name, "file": each.file.name, "url": each.url}
         for each in row.attachments.all()
     ]
+    if names := text_fields():
+        texts = {text_field(each.language): each.content for each in row.translations.all()}
+        values |= {name: texts.get(name) for name in names}
     return values
 
 
@@ -119,7 +124,7 @@ def changed_outside(known: Content, now: Content) -> Content:
     """Return the fields of `now` that differ from `known`, the versions. Fields that no version
     has, because they were added to the model later, count only if they are filled in.
     """
-    unset = columns_of(Vacancy()) if known else {}
+    unset = columns_of(Vacancy()) | dict.fromkeys(text_fields()) if known else {}
     return {
         name: value
         for name, value in changed_content(known, now).items()

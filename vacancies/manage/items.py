@@ -11,15 +11,16 @@ from rest_framework import serializers
 from xxhash import xxh3_128_hexdigest
 
 from jobsite.api.absolute_urls import absolute
+from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 from vacancies.api.serializers import PaySerializer
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import VacancyStatus
 from vacancies.manage.authentication import NO_BRAND
-from vacancies.models import Brand, Vacancy
+from vacancies.models import TRANSLATED, Brand, Vacancy
 
 REFERENCE = re.compile(r"[A-Za-z0-9._~-]{1,100}", re.ASCII)
-OWN_KEYS = ("form", "audience", "is_pay_public", "publication")
+OWN_KEYS = ("form", "audience", "is_pay_public", "publication", "translations")
 
 
 class _OwnPay(PaySerializer):
@@ -42,13 +43,31 @@ class _PublicationField(serializers.Field):
         }
 
 
+class _TranslationsField(serializers.Field):
+    """The texts in other languages, also those that are not ready. Absent where vacancies have
+    none.
+    """
+
+    def to_representation(self, vacancy: Vacancy) -> JsonObject:
+        languages = text_languages()
+        rows = {each.language: each for each in vacancy.translations.all()} if languages else {}
+        return {
+            code: {name: rows[code].texts.get(name) for name in TRANSLATED}
+            | {"ready": rows[code].is_ready}
+            for code in languages
+            if code in rows
+        }
+
+
 class ManagedVacancySerializer(VacancySerializer):
     pay = _OwnPay(source="*", read_only=True)
     form = serializers.IntegerField(source="form_id", read_only=True)
     publication = _PublicationField(source="*", read_only=True)
+    translations = _TranslationsField(source="*", read_only=True)
 
     class Meta(VacancySerializer.Meta):
         fields: Any = (*VacancySerializer.Meta.fields, *OWN_KEYS)
+        omit_absent: Any = (*VacancySerializer.Meta.omit_absent, "translations")
 
 
 def items_of(request: Any, vacancies: Iterable[Vacancy]) -> list[JsonObject]:

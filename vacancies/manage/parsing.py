@@ -30,13 +30,13 @@ from vacancies.exchange.fields import (
     format_value,
 )
 from vacancies.exchange.json_files import RepeatedKeys, parse_json
-from vacancies.exchange.serializers import SINGULAR, TEXTS, ImportSerializer
+from vacancies.exchange.serializers import SINGULAR, TEXTS, ImportSerializer, Translations
 
 BYTES_MAX = 1_000_000
 SHOWN_MAX = 60  # characters of a key that an error repeats
 # Keys of v1 that the site computes.
 COMPUTED = {
-    *("id", "slug", "url", "reference", "employment_types"),
+    *("id", "slug", "url", "reference", "employment_types", "languages"),
     *("created_at", "updated_at", "published_at", "closes_at", "closing_date"),
 }
 _NOT_ITEMS = {*ImportSerializer().fields} - {*VacancySerializer.Meta.fields}
@@ -98,6 +98,7 @@ class BodySerializer(ImportSerializer):
     audience = ChoiceField(Audience.choices, required=False)
     is_pay_public = FlagField()
     publication = _Publication(required=False)
+    translations = Translations(is_strict=True)
 
 
 def read_body(request: HttpRequest) -> JsonObject:
@@ -203,14 +204,17 @@ def _right_name(key: str, known: list[str], *, is_whole: bool) -> tuple[str, str
 
 def _convert_texts(item: JsonObject, changes: list[Remark]) -> Iterator[Fault]:
     """Convert the HTML texts of `item`; yield the errors."""
-    for name in TEXTS:
-        text = cast("str", item.get(name) or "")
+    places = [(item, name, name) for name in TEXTS]
+    for code, texts in (item.get("translations") or {}).items():
+        places += [(texts or {}, name, f"translations.{code}.{name}") for name in TEXTS]
+    for values, name, path in places:
+        text = cast("str", values.get(name) or "")
         if len(text) > LENGTH_MAX:
             detail = f"Has {len(text)} characters; at most {LENGTH_MAX} are allowed."
-            yield Fault(f"/{name}", detail, "too_long")
+            yield Fault(pointer_of(path), detail, "too_long")
         elif is_escaped(text):
             detail = "Contains escaped HTML such as &lt;p&gt;: send the tags themselves."
-            yield Fault(f"/{name}", detail, "escaped_html")
-        elif name in item:
-            item[name], alterations = convert(text)
-            changes += (Remark(name, each.code, each.message) for each in alterations)
+            yield Fault(pointer_of(path), detail, "escaped_html")
+        elif name in values:
+            values[name], alterations = convert(text)
+            changes += (Remark(path, each.code, each.message) for each in alterations)

@@ -15,7 +15,7 @@ from jobsite.db.transactions import retry_on_conflict
 from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import VacancyStatus
-from vacancies.exchange.comparison import column_values
+from vacancies.exchange.comparison import column_values, texts_of_item
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.related import comparable
 from vacancies.exchange.serializers import PAY
@@ -30,7 +30,15 @@ from vacancies.manage import items
 from vacancies.manage.parsing import Fault, RefusedBodyError, parse, warnings_of
 from vacancies.manage.publication import KEYS, decide
 from vacancies.manage.references import MISSING_SCOPE, form_of, options_of, people_of
-from vacancies.models import Brand, Change, Integration, IntegrationScope, Vacancy
+from vacancies.models import (
+    Brand,
+    Change,
+    Integration,
+    IntegrationScope,
+    Vacancy,
+    text_field,
+    text_fields,
+)
 from vacancies.operations.approval_requests import authors_of, waiting_request, withdraw_request
 from vacancies.operations.save import Edit, plan_save, save_content
 
@@ -154,6 +162,7 @@ def _read(target: VacancyTarget, stored: Vacancy | None, body: JsonObject) -> _W
     content |= people_of(item, target.integration, faults)
     content |= form_of(item, target.integration, target.brand, faults)
     content |= _attachments(target, item, stored)
+    content |= texts_of_item(item, before)
     faults += _other_brand(item, target.brand)
     decision = decide(vacancy, item.get("publication") or {}, target.integration, at=target.at)
     content |= decision.wanted
@@ -310,6 +319,8 @@ def _reasons(error: ValidationError) -> Iterable[Fault]:
 def _pointer(column: str) -> str:
     if column in _OF_ADDRESS:
         return ""
+    if column in text_fields():
+        return f"/translations/{column.removeprefix(text_field(''))}"
     inner = KEYS.get(column) or _PAY_COLUMNS.get(column)
     return f"/{_key(column)}/{inner}" if inner else f"/{_key(column)}"
 
@@ -318,6 +329,8 @@ def _key(column: str) -> str:
     """Return the key of the body that sets `column`."""
     if column in _PAY_COLUMNS:
         return "pay"
+    if column in text_fields():
+        return "translations"
     return {"image_url": "image"}.get(column, "publication" if column in KEYS else column)
 
 

@@ -20,7 +20,15 @@ from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
 from vacancies.models.vacancy import Vacancy
 from vacancies.models.vacancy_rows import Attachment, Place, VacancyOption, VacancyRecruiter
-from vacancies.models.vacancy_text import TRANSLATED, TextState, VacancyText
+from vacancies.models.vacancy_text import (
+    TRANSLATED,
+    TextState,
+    VacancyText,
+    languages_of,
+    shown_in,
+    text_field,
+    text_fields,
+)
 from vacancies.models.version import Change, Version
 from vacancies.models.webhook import Webhook, WebhookAttempt
 
@@ -69,8 +77,12 @@ __all__ = [
     "Version",
     "Webhook",
     "WebhookAttempt",
+    "languages_of",
     "needs_approval",
     "purge_unsaved",
     "settled_pages",
+    "shown_in",
+    "text_field",
+    "text_fields",
     "waiting_for_approval",
 ]

@@ -253,9 +253,9 @@ class Vacancy(models.Model):
 
     objects = VacancyQuerySet.as_manager()
 
+    translated_from: "Vacancy | None" = None  # of a copy in another language (`shown_in`)
     served_form_id: int | None  # set by `with_form()`
-    # Set by `with_related()`.
-    ordered_choices: "list[VacancyOption]"
+    ordered_choices: "list[VacancyOption]"  # set by `with_related()`, as the next
     ordered_recruiter_links: "list[VacancyRecruiter]"
 
     class Meta:
@@ -336,7 +336,7 @@ class Vacancy(models.Model):
     def url(self) -> str:
         """The address of its page for people: on the website of its brand, else on the career site.
         A path if that has the host of this service; "" if there is no page."""
-        return self.url_in("")
+        return self.url_in(self.language if self.translated_from else "")
 
     def url_in(self, language: str | None = None) -> str:
         """Return the address of its page in `language`, by default the active one;
@@ -350,8 +350,8 @@ class Vacancy(models.Model):
     def path_in(self, language: str) -> str:
         """Return the path of its page on the career site in `language`. In its own, it has no
         prefix: the one address that search engines get (docs/decisions.md #290)."""
-        is_own = not language or language == supported(self.shown_language)
-        return self.site_path if is_own else f"/{language}{self.site_path}"
+        own = supported((self.translated_from or self).shown_language)
+        return self.site_path if language in ("", own) else f"/{language}{self.site_path}"
 
     @property
     def is_external(self) -> bool:

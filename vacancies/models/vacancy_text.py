@@ -1,6 +1,7 @@
 """The texts of a vacancy in other languages than its own."""
 
 from collections.abc import Mapping
+from copy import copy
 from hashlib import md5
 
 from django.db import models
@@ -8,11 +9,18 @@ from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import MD5, Concat
 from django.utils.translation import gettext_lazy as _
 
+from jobsite.languages import text_languages
+from jobsite.types import JsonObject
 from vacancies.choices import LANGUAGES, language_choices
 from vacancies.fields import TextsField, html_fields
 from vacancies.models.vacancy import Vacancy
 
 TRANSLATED = ("title", "title_internal", *html_fields(Vacancy))
+
+
+TEXTS = TextsField(
+    _("texts"), columns=[each for each in Vacancy._meta.fields if each.name in TRANSLATED]
+)
 
 
 class TextState(models.TextChoices):
@@ -45,9 +53,7 @@ class VacancyText(models.Model):
         Vacancy, on_delete=models.CASCADE, related_name="translations", verbose_name=_("vacancy")
     )
     language = models.CharField(_("language"), max_length=2, choices=language_choices)
-    texts = TextsField(
-        _("texts"), columns=[each for each in Vacancy._meta.fields if each.name in TRANSLATED]
-    )
+    texts = TEXTS
     is_ready = models.BooleanField(_("ready"), default=False)
     based_on = models.CharField(max_length=32, default="", editable=False)
 
@@ -63,6 +69,20 @@ class VacancyText(models.Model):
 
     def __str__(self) -> str:
         return str(self.texts.get("title", ""))
+
+    @property
+    def content(self) -> JsonObject:
+        """Its value in the content of the vacancy."""
+        return {"texts": self.texts, "is_ready": self.is_ready, "based_on": self.based_on}
+
+
+def text_field(language: str) -> str:
+    """Return the name of the texts in `language` in the content of a vacancy."""
+    return f"text_{language}"
+
+
+def text_fields() -> list[str]:
+    return [text_field(code) for code in text_languages()]
 
 
 def texts_of(vacancy: Vacancy) -> dict[str, str]:
@@ -87,3 +107,34 @@ def missing_texts(texts: Mapping[str, str], original: Mapping[str, str]) -> list
         for name in TRANSLATED
         if (name == "title" or original.get(name)) and not texts.get(name)
     ]
+
+
+def ready_texts(vacancy: Vacancy) -> dict[str, dict[str, str]]:
+    """Return what readers get of `vacancy` in other languages than its own: the ready texts by
+    language, in the order of the languages. Requires `with_related()`.
+    """
+    if not (languages := text_languages()):
+        return {}
+    ready = {each.language: each.texts for each in vacancy.translations.all() if each.is_ready}
+    return {
+        code: ready[code] for code in languages if code in ready.keys() - {vacancy.shown_language}
+    }
+
+
+def languages_of(vacancy: Vacancy) -> list[str]:
+    """Return the languages in which `vacancy` can be read, its own first."""
+    original = vacancy.translated_from or vacancy
+    return [original.shown_language, *ready_texts(original)]
+
+
+def shown_in(vacancy: Vacancy, language: str) -> Vacancy:
+    """Return `vacancy` with all its texts in `language`, as a copy that is not to be saved, or as it
+    is if there are no ready ones: never a mixture. Requires `with_related()`.
+    """
+    if not language or (texts := ready_texts(vacancy).get(language)) is None:
+        return vacancy
+    translated = copy(vacancy)
+    for name in TRANSLATED:
+        setattr(translated, name, texts.get(name, ""))
+    translated.language, translated.translated_from = language, vacancy
+    return translated

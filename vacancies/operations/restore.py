@@ -8,9 +8,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from jobsite.languages import site_language, text_languages
 from jobsite.types import JsonObject
 from vacancies.history.versions import EXCLUDED_FIELDS, PUBLICATION, content_at
-from vacancies.models import Brand, Change, Vacancy, Version, needs_approval
+from vacancies.models import Brand, Change, Vacancy, Version, needs_approval, text_field
 from vacancies.operations.approval_requests import approved_unchanged
 from vacancies.operations.save import Edit, Saved, save_content, set_values
 
@@ -32,6 +33,8 @@ def restore(
     """
     values = content_at(version)
     wanted = {name: value for name, value in values.items() if name not in EXCLUDED_FIELDS}
+    if text_languages():  # a version from before its other languages does not have it
+        wanted.setdefault(text_field(values.get("language") or site_language()), None)
     with transaction.atomic():
         # A deleted vacancy has no row to lock: lock its versions, so that two restores wait for
         # each other.

@@ -1,5 +1,5 @@
-"""Writing the rows of a vacancy: its columns, options, recruiters, places and attachments, in the
-format of Version.content.
+"""Writing the rows of a vacancy: its columns, options, recruiters, places, attachments and texts in
+other languages, in the format of Version.content.
 """
 
 import json
@@ -9,10 +9,19 @@ from typing import Any
 from django.core.files import File
 from django.db.models import Model
 
+from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword, PlaceKind
 from vacancies.history.versions import Content, as_json
-from vacancies.models import Attachment, Place, Vacancy, VacancyOption, VacancyRecruiter
+from vacancies.models import (
+    Attachment,
+    Place,
+    Vacancy,
+    VacancyOption,
+    VacancyRecruiter,
+    VacancyText,
+    text_field,
+)
 from vacancies.operations.options import save_options
 
 
@@ -61,6 +70,9 @@ def _rows_of(vacancy: Vacancy, content: Content) -> Iterator[Model]:
             yield Place(vacancy=vacancy, kind=kind, position=n, **address)
     for n, values in enumerate(content.get("attachments", ())):
         yield Attachment(vacancy=vacancy, position=n, **values)
+    for language in text_languages():
+        if text := content.get(text_field(language)):
+            yield VacancyText(vacancy=vacancy, language=language, **text)
 
 
 def write(vacancy: Vacancy, changes: Content) -> None:
@@ -79,6 +91,9 @@ def write(vacancy: Vacancy, changes: Content) -> None:
             _save_places(vacancy, kind, _addresses(name, changes[name]))
     if "attachments" in changes:
         _save_attachments(vacancy, changes["attachments"])
+    for language in text_languages():
+        if text_field(language) in changes:
+            _save_text(vacancy, language, changes[text_field(language)])
 
 
 def _addresses(name: str, values: Iterable[Any]) -> list[JsonObject]:
@@ -121,6 +136,14 @@ def _save_places(vacancy: Vacancy, kind: PlaceKind, wanted: list[JsonObject]) ->
 
 def _address_key(address: JsonObject) -> str:
     return json.dumps(as_json(address), sort_keys=True)
+
+
+def _save_text(vacancy: Vacancy, language: str, text: JsonObject | None) -> None:
+    rows = VacancyText.objects.filter(vacancy=vacancy, language=language)
+    if text is None:
+        rows.delete()
+    elif not rows.update(**text):
+        VacancyText.objects.create(vacancy=vacancy, language=language, **text)
 
 
 def _save_attachments(vacancy: Vacancy, wanted: list[JsonObject]) -> None:

@@ -26,6 +26,7 @@ from vacancies.history.versions import (
     PUBLICATION,
     Content,
     changed_content,
+    columns_of,
     content_fields,
     read_content,
     record,
@@ -41,11 +42,13 @@ from vacancies.models import (
     Vacancy,
     Version,
     needs_approval,
+    text_fields,
 )
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_requests import Overrides, SaveConflictError, request_approval
 from vacancies.operations.blockers import save_blockers
 from vacancies.operations.rows import store_uploads, write
+from vacancies.operations.texts import cleaned_texts, crossing_texts, settle_texts
 
 BATCH = 500
 
@@ -61,6 +64,7 @@ class Plan:
     changes: Content
     requested: Content = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)  # notes on translations that are not ready
 
     @property
     def after(self) -> Content:
@@ -108,10 +112,11 @@ def plan_save(vacancy: Vacancy, edit: Edit, *, at: datetime) -> Plan:
     stored = None if vacancy._state.adding else vacancy
     before = read_content(vacancy) if stored else {}
     wanted, missing = _wanted(edit, before)
+    notes = settle_texts(wanted, before, columns_of(vacancy))
     changes = changed_content(before, wanted)
     after = copy(vacancy)
     set_values(after, changes)
-    plan = Plan(after, before, changes, missing=missing)
+    plan = Plan(after, before, changes, missing=missing, unfinished=notes)
     if reasons := save_blockers(after=after, changed=_checked(edit, changes), at=at):
         raise ValidationError(reasons)
     if not edit.is_approved and needs_approval(before=stored, after=after, changed=changes, at=at):
@@ -124,6 +129,7 @@ def _wanted(edit: Edit, before: Content) -> tuple[Content, list[str]]:
     missing: list[str] = []
     wanted: Content = {name: edit.wanted[name] for name in content_fields() if name in edit.wanted}
     wanted |= {name: sanitise(wanted[name]) for name in html_fields(Vacancy) if name in wanted}
+    wanted |= cleaned_texts(wanted, {**before, **(edit.base or {}), **wanted})
     if edit.skips_missing:
         wanted, missing = existing(wanted, edit.forms)
     if edit.base is not None:
@@ -202,6 +208,7 @@ def merged(base: Mapping[str, object], wanted: Content, stored: Content) -> Cont
     conflicts = [
         name for name in theirs if without_names(theirs[name]) != without_names(mine[name])
     ]
+    conflicts += [name for name in crossing_texts(base, wanted, stored) if name not in conflicts]
     if conflicts:
         raise SaveConflictError(conflicts)
     return mine
@@ -228,7 +235,7 @@ def existing(wanted: Mapping[str, Any], forms: QuerySet | None) -> tuple[Content
             found[name] = there(FilterOption, value)
         elif name == "recruiters":
             found[name] = there(Vacancy._meta.get_field(name).related_model, value)
-        elif name in LISTS:
+        elif name in LISTS or name in text_fields():
             continue
         elif Vacancy._meta.get_field(name).is_relation and value:
             found[name] = next(

@@ -21,11 +21,12 @@ from vacancies.history.versions import (
     replay,
     values_of,
 )
-from vacancies.models import Change, Vacancy, Version, needs_approval
+from vacancies.models import Change, Vacancy, Version, needs_approval, text_fields
 from vacancies.operations.approval_requests import SUBMITTED, approved_unchanged, needed_reason
 from vacancies.operations.publication import BulkResult, unpublish
 from vacancies.operations.restore import restore
 from vacancies.operations.save import Edit, Saved, save_content, save_values, set_values
+from vacancies.operations.texts import unit
 from vacancies.querysets import VacancyQuerySet
 
 UNDO_TIME = timedelta(minutes=30)
@@ -206,11 +207,17 @@ def _revert(
     the rest is undone.
     """
     before = replay(Version.objects.filter(vacancy=vacancy.pk, pk__lt=version.pk))
+    before = dict.fromkeys(text_fields()) | before
     wanted = {name: before[name] for name in version.content if name in before}
+    together = set(unit()) if "language" in version.content and text_fields() else set()
     now, labels = read_content(vacancy), field_labels()
     since = changed_content(version.content, {name: now[name] for name in wanted})
     left = dict.fromkeys(since, str(CHANGED_SINCE))
-    while wanted := {name: value for name, value in wanted.items() if name not in left}:
+    while True:
+        if reason := next((left[name] for name in left if name in together), ""):
+            left |= dict.fromkeys(together & wanted.keys(), reason)
+        if not (wanted := {name: each for name, each in wanted.items() if name not in left}):
+            break
         try:
             saved = save_content(
                 vacancy,

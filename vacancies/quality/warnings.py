@@ -20,10 +20,10 @@ from django.utils.translation import gettext_lazy as _
 
 from forms_structure.models import Form
 from jobsite.days import days_after
-from jobsite.languages import site_language
+from jobsite.languages import stated, text_languages
 from jobsite.text.gender import BOTH_GENDERS, CAPITAL_I, ONE_GENDER
 from jobsite.types import StrOrPromise
-from vacancies.models import Vacancy, VacancyOption
+from vacancies.models import Vacancy, VacancyOption, VacancyText
 from vacancies.quality.google import (
     IS_A_JOB,
     LACKS_PLACE,
@@ -35,6 +35,7 @@ from vacancies.quality.google import (
 from vacancies.querysets import VacancyList, VacancyQuerySet
 
 SOON = 7  # days
+OUTDATED = "outdated-text"
 # Whole words that do not belong in title_internal, which is public, in the languages of the admin.
 INTERNAL_WORDS = (
     "internal",
@@ -87,9 +88,13 @@ def _in_capitals(at: datetime) -> Q:
 def _names_one_gender(at: datetime) -> Q:
     found = Q()
     for language, words in ONE_GENDER.items():
-        stated = [language, *([""] if language == site_language() else [])]
-        found |= Q(language__in=stated, title__iregex=words)
+        found |= Q(language__in=stated(language), title__iregex=words)
     return found & ~Q(title__iregex=BOTH_GENDERS) & ~Q(title__regex=CAPITAL_I)
+
+
+def _has_outdated_text(at: datetime) -> Q:
+    texts = VacancyText.objects.filter(vacancy=OuterRef("pk"), language__in=text_languages())
+    return Q(Exists(texts.outdated())) if text_languages() else Q(pk__in=[])
 
 
 CONTENT_WARNINGS = (
@@ -154,6 +159,12 @@ CONTENT_WARNINGS = (
         lambda at: (
             Q(apply_url="") & (Q(served_form_id=None) | ~Q(served_form_id__in=_accepting_forms()))
         ),
+    ),
+    ContentWarning(
+        OUTDATED,
+        _("Outdated translation"),
+        _("a translation is older than the texts"),
+        _has_outdated_text,
     ),
     ContentWarning(
         "no-pay",

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from django.db.models import Q
 from pyroaring import BitMap64
 
-from jobsite.languages import site_language
+from jobsite.languages import site_language, text_languages
 from jobsite.serving import replica
 from jobsite.serving.revision import RevisionState, fetch
 from vacancies.choices import VacancyStatus
@@ -58,6 +58,11 @@ ORDERS = ("-published_at", "title", "-title", "closes_at", "-closes_at")
 FORMAT = 2  # raise it when a rule of words or terms changes: the index is then made anew
 
 
+def languages() -> str:
+    """Return what the words of texts depend on."""
+    return ",".join(text_languages() or [site_language()])
+
+
 class Base(NamedTuple):
     """Row #base."""
 
@@ -65,7 +70,7 @@ class Base(NamedTuple):
     number: Sequence[int] = ()
     at: datetime | None = None
     size: int = 0  # vacancies
-    language: str = ""  # of the site
+    language: str = ""  # of the site, and the others of texts
 
     @classmethod
     def read(cls) -> "Base":
@@ -77,12 +82,12 @@ class Base(NamedTuple):
 
     @property
     def is_outdated(self) -> bool:
-        """Whether another release or language of the site made it.
+        """Whether another release made it, or the site had other languages.
         It is still searched until the merge.
         """
         if not self.at:
             return False
-        return self.number[0] != FORMAT or self.language != site_language()
+        return self.number[0] != FORMAT or self.language != languages()
 
     def dump(self) -> bytes:
         assert self.at
@@ -255,8 +260,11 @@ class Index:
 
     @staticmethod
     def language_terms(code: str) -> list[str]:
-        """Vacancies that state no language are in that of the site."""
-        return ["g" + code, "g"] if code == site_language() else ["g" + code]
+        """Vacancies that state no language are in that of the site. Ready texts in another language
+        count while they are served.
+        """
+        terms = ["g" + code, "g"] if code == site_language() else ["g" + code]
+        return [*terms, "G" + code] if code in text_languages() else terms
 
     def trim(self) -> None:
         """Forget the bitmaps if they take too much memory."""

@@ -10,11 +10,10 @@ from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.utils import timezone
 from pyroaring import BitMap64
 
-from jobsite.languages import site_language
 from jobsite.serving import replica
 from vacancies.choices import VacancyStatus
 from vacancies.models import SearchChange, SearchTerm, Vacancy
-from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, reorder
+from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, languages, reorder
 from vacancies.search.terms import PUBLISHED, WORDS, Bitmaps, read_facts, read_texts
 from vacancies.search.words import STEMMERS, key
 
@@ -103,7 +102,7 @@ class _Merge:
         self._write([_row("e", BitMap64(expired.values_list("pk", flat=True)))])
         self._write_texts(known)
         size = self._write_orders(BitMap64(pks))
-        base = Base([FORMAT, secrets.randbits(53)], self.now, size, site_language())
+        base = Base([FORMAT, secrets.randbits(53)], self.now, size, languages())
         self._write([SearchTerm(term="#base", ids=base.dump())])
 
     def _read(self, pks: BitMap64) -> Bitmaps:

@@ -8,14 +8,14 @@ reader's list.
 import math
 from array import array
 from collections.abc import Iterable
-from itertools import filterfalse, islice, pairwise, product
+from itertools import chain, filterfalse, islice, pairwise, product
 
 from pyroaring import BitMap64
 
 from vacancies.models import Vacancy
 from vacancies.search.city_names import WORDS_MAX, other_names
 from vacancies.search.index import Index
-from vacancies.search.terms import WORDS
+from vacancies.search.terms import WORDS, read_translations
 from vacancies.search.vocabulary import lines
 from vacancies.search.words import (
     FORM,
@@ -315,7 +315,8 @@ class Search:
         while newest and size < CHARACTERS_MAX:
             batch, newest = newest[:BATCH], newest[BATCH:]
             rows = Vacancy.objects.filter(pk__in=batch).order_by().values_list("pk", "search_text")
-            for pk, text in rows:
+            translated = ((pk, text) for pk, _, _, text in read_translations(batch))
+            for pk, text in chain(rows, translated):
                 size += len(text)
                 for phrase, found in having.items():
                     if phrase in text:

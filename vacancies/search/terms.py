@@ -2,8 +2,8 @@
 
 t a word of the title, internal title or reference, q a pair of neighbours among them; p a word of a
 place, r a pair of those; x another word of the texts; o an option, b the brand, l a list, g the
-language as stored, c a country, w the work place. The index adds e: it had expired when the index
-was merged.
+language as stored, G another language with ready texts, c a country, w the work place. The index
+adds e: it had expired when the index was merged. Words are those of the texts in all languages.
 """
 
 import json
@@ -16,11 +16,12 @@ from typing import Any
 from django.db import connections
 from pyroaring import BitMap64
 
-from jobsite.languages import site_language
+from jobsite.languages import site_language, text_languages
 from jobsite.serving import replica
 from jobsite.serving.revision import fetch
 from vacancies.choices import VacancyStatus
-from vacancies.models import Brand, FilterOption, Place, Vacancy
+from vacancies.models import Brand, FilterOption, Place, Vacancy, VacancyText
+from vacancies.models.vacancy_text import TEXTS
 from vacancies.querysets import VacancyList
 from vacancies.search.words import STEMMERS, all_words, folded, name_words, split_words
 
@@ -47,6 +48,11 @@ _FACTS = (
             ("'c' || country", "vacancy_id", "JOIN vacancies_place ON vacancy_id = published.id"),
             ("'b' || brand_id", "id", "WHERE brand_id IS NOT NULL"),
             ("'g' || language", "id", ""),
+            (
+                "'G' || text.language",
+                "vacancy_id",
+                "JOIN vacancies_vacancytext AS text ON vacancy_id = published.id AND is_ready",
+            ),
             ("'w' || work_place", "id", ""),
             *((f"'l{each.column}'", "id", f"WHERE {each.sql()}") for each in VacancyList),
             ("'e'", "id", "WHERE publish_until <= %s"),
@@ -145,8 +151,32 @@ def _texts_of(batch: list[int]) -> Iterable[tuple[int, str, set[str]]]:
     for pk, title, internal, reference, location, text, code in rows.values_list("pk", *names):
         terms = _named("t", "q", (title, internal, reference))
         terms |= _named("p", "r", (location, *places[pk]))
-        terms |= {"x" + w for w in all_words(text) if "t" + w not in terms and "p" + w not in terms}
-        yield pk, code or site_language(), terms
+        yield pk, code or site_language(), _with_others(terms, text)
+    for pk, code, texts, text in read_translations(batch):
+        titles = (texts.get("title", ""), texts.get("title_internal", ""))
+        yield pk, code, _with_others(_named("t", "q", titles), text)
+
+
+def read_translations(pks: list[int]) -> list[tuple[int, str, dict[str, str], str]]:
+    """Return the ready texts of the published vacancies `pks` in other languages: id of the vacancy,
+    language, texts, and all of them folded.
+    """
+    if not (languages := text_languages()):
+        return []
+    rows = VacancyText.objects.filter(
+        vacancy__in=pks,
+        vacancy__status=VacancyStatus.PUBLISHED,
+        language__in=languages,
+        is_ready=True,
+    )
+    found = rows.order_by("pk").values_list("vacancy", "language", "texts")
+    return [(pk, code, texts, TEXTS.folded(texts)) for pk, code, texts in found]
+
+
+def _with_others(terms: set[str], text: str) -> set[str]:
+    """Return `terms` with those of the other words of a folded text."""
+    others = (w for w in all_words(text) if "t" + w not in terms and "p" + w not in terms)
+    return terms | {"x" + word for word in others}
 
 
 def _named(word_field: str, pair_field: str, names: Iterable[str]) -> set[str]:

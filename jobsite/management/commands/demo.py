@@ -102,6 +102,7 @@ class Command(BaseCommand):
         self.stdout.flush()  # a pipe is buffered until the server stops
         if not no_serve:
             settings.CAREER_SITE = settings.APPLY_PAGES = True
+            settings.TEXT_LANGUAGES = settings.TEXT_LANGUAGES or ["nl", "fr", "en", "de"]
             mail.collect()
             # a thread, which ends with the server
             threading.Thread(

@@ -54,7 +54,7 @@ FACTS: dict[str, Callable[[Any], set[str]]] = {
     "country": lambda item: {p["country"] for p in item["places"]} | {*item["remote_countries"]},
     "work_place": _is_in("work_place"),
     "employment_types": _is_in("employment_types"),
-    "language": _is_in("language"),
+    "language": _is_in("languages"),
 }
 
 
@@ -80,7 +80,7 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
         pk = int(single[1])
         if not any(is_public(v, at) for v in Vacancy.objects.filter(pk=pk)):
             return 404, b""
-        [item] = _serialized(VacancySerializer, [pk], request)
+        [item] = _serialized(VacancySerializer, [pk], request, _parsed(text).get("language", ""))
         return 200, _json({"data": item})
     query = _parsed(text)
     serializer = LISTS[path][0]
@@ -88,11 +88,12 @@ def expected(target: str, at: datetime, host: str = "testserver") -> tuple[int, 
     size, number = min(int(query.get("page[size]", 20)), 100), int(query.get("page[number]", 1))
     start, last = (number - 1) * size, max(1, (len(pks) + size - 1) // size)
     page = pks[start : start + size]
-    items = _serialized(serializer, page, request)
+    items = _serialized(serializer, page, request, query.get("language", ""))
     if "fields" in query:
         names = [name for name in serializer.Meta.fields if name in query["fields"].split(",")]
         items = [{name: item[name] for name in names if name in item} for item in items]
-    kept = {name: query[name] for name in VacancyViewSet.query_names if name in query}
+    names = (*VacancyViewSet.query_names, "language")
+    kept = {name: query[name] for name in names if name in query}
     others = "".join(
         f"{quote(name, safe='')}={quote(value, safe='')}&" for name, value in kept.items()
     )
@@ -141,7 +142,7 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
     ]
     live = [v.pk for v in found]
     for name, value in query.items():
-        if name == "filter[search]":
+        if name in ("filter[search]", "language"):
             continue
         if name == "filter[near]":
             *point, km = map(float, value.split(","))
@@ -187,9 +188,10 @@ def _members(path: str, query: dict[str, str], at: datetime) -> tuple[list[int],
     return [v.pk for v in newest], suggestions
 
 
-def _serialized(serializer: Any, pks: list[int], request: Any) -> list[Any]:
+def _serialized(serializer: Any, pks: list[int], request: Any, language: str = "") -> list[Any]:
     by_id = {v.pk: v for v in Vacancy.objects.with_related().filter(pk__in=pks)}
-    return [serializer(by_id[pk], context={"request": request}).data for pk in pks if pk in by_id]
+    context = {"request": request, "language": language}
+    return [serializer(by_id[pk], context=context).data for pk in pks if pk in by_id]
 
 
 def _json(content: Any) -> bytes:

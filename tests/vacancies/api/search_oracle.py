@@ -8,7 +8,9 @@ import math
 from itertools import islice, pairwise, product
 from typing import Any
 
-from jobsite.languages import site_language
+from jobsite.db.folding import fold
+from jobsite.languages import site_language, text_languages
+from jobsite.text.html import visible_text
 from vacancies.models import Vacancy
 from vacancies.search.city_names import other_names
 from vacancies.search.words import (
@@ -42,8 +44,11 @@ class Document:
 
     def __init__(self, vacancy: Vacancy) -> None:
         self.pk = vacancy.pk
-        self.language = vacancy.language or site_language()
-        titles = (vacancy.title, vacancy.title_internal, vacancy.reference)
+        ready = vacancy.translations.filter(is_ready=True, language__in=text_languages())
+        self.languages = (vacancy.language or site_language(), *(each.language for each in ready))
+        titles = [vacancy.title, vacancy.title_internal, vacancy.reference]
+        for each in ready:
+            titles += [each.texts.get(name, "") for name in ("title", "title_internal")]
         sites = [name for place in vacancy.sites for name in (place.locality, place.region)]
         names = [folded(option.label) for option in vacancy.options.all()]
         if vacancy.brand:
@@ -51,7 +56,8 @@ class Document:
         self.titles = [folded(text) for text in titles]
         self.places = [folded(text) for text in (vacancy.location, *sites)]
         self.names = [name_words(name) for name in names]
-        self.text = vacancy.search_text
+        translated = [fold(visible_text(t)) for each in ready for t in each.texts.values()]
+        self.text = " ".join([vacancy.search_text, *translated])
         self.words = {
             TITLE: {word for text in self.titles for word in name_words(text)},
             PLACE: {word for text in self.places for word in name_words(text)},
@@ -71,7 +77,7 @@ class Document:
 
     def fits(self, wanted: str) -> list[tuple[str, int]]:
         fits = [
-            (f, fit(wanted, word, (self.language,)))
+            (f, fit(wanted, word, self.languages))
             for f, words in self.words.items()
             for word in words
         ]
@@ -82,7 +88,7 @@ class Document:
 
     def in_language(self, wanted: str, language: str, classes: tuple[int, ...]) -> int:
         """Return the best score of a word or a compound with it, in a vacancy in the language."""
-        if self.language != language:
+        if language not in self.languages:
             return 0
         own = key(wanted, language)
         found = [0]
@@ -133,7 +139,7 @@ class PlainSearch:
         if any(cls in (WHOLE, FORM) for each in self.live for _, cls in each.fits(wanted)):
             return None
         for head, beginnings, language in compounds(wanted):
-            own = [each for each in self.live if each.language == language]
+            own = [each for each in self.live if language in each.languages]
             keys = {key(word, language) for word in self.vocabulary(own) if not word.isdecimal()}
             if key(head, language) in keys:
                 for rest in beginnings:
@@ -207,7 +213,7 @@ class PlainSearch:
 
     def heads(self, wanted: str) -> list[tuple[int, str]]:
         for head, _, language in compounds(wanted):
-            own = [each for each in self.live if each.language == language]
+            own = [each for each in self.live if language in each.languages]
             if any(key(word, language) == key(head, language) for word in self.vocabulary(own)):
                 return [(0, head)]
         return []

@@ -25,9 +25,10 @@ from vacancies.admin.edit.form_input import (
     parse_post_data,
     post_data,
 )
-from vacancies.admin.edit.forms import make_forms
+from vacancies.admin.edit.forms import Start, make_forms
 from vacancies.admin.edit.merge import MINE, THEIRS, Merge, MergeInput, Overlap, merge_fields
 from vacancies.admin.edit.merge_rows import RowMerge
+from vacancies.admin.edit.texts import opened
 from vacancies.history.diff import field_labels, lines, marked
 from vacancies.history.versions import Content, read_content
 from vacancies.models import Change, Vacancy, Version
@@ -84,7 +85,7 @@ def merge_input(
     """Merge `mine` with the stored vacancy, as input of a form that starts from the latter. `mine`
     can be unfinished, so this works on inputs and not on contents.
     """
-    forms = make_forms(admin, request, vacancy)
+    forms = make_forms(admin, request, vacancy, start=Start(languages=opened(mine)))
     theirs = forms.initial_post_data()
     base = parse_post_data(next(iter(mine.get("base", ())), ""))
     sides = MergeInput(base, mine, theirs, uploads or {}, decisions or {})

@@ -15,6 +15,7 @@ from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
 from jobsite.types import UserRequest
 from vacancies.admin.edit.form_input import Files, Input, initial_post_data, to_querydict
+from vacancies.admin.edit.texts import TextForms, opened, stored_texts
 from vacancies.choices import Keyword
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content, as_json, columns_of, file_of
@@ -30,6 +31,8 @@ class Start:
     initial: dict[str, object] = field(default_factory=dict)
     rows: dict[type[Model], list[dict[str, object]]] = field(default_factory=dict)
     image: str = ""
+    texts: dict[str, Any] = field(default_factory=dict)  # in other languages, by language
+    languages: list[str] = field(default_factory=list)  # whose tabs are open
     not_filled_in: list[str] = field(default_factory=list)
 
 
@@ -40,6 +43,7 @@ class EditForms:
     form: Any
     formsets: list[Any]
     inlines: list[InlineAdminFormSet]
+    texts: TextForms
 
     def is_valid(self) -> bool:
         is_valid = self.form.is_valid()
@@ -49,7 +53,8 @@ class EditForms:
         """Return the content of the vacancy as the valid forms have it.
         An upload is a file, not stored.
         """
-        return form_content(self.form, self.formsets)
+        values = form_content(self.form, self.formsets)
+        return values | self.texts.content(values)
 
     def initial_post_data(self) -> Input:
         """Return what a browser posts if nothing is changed. The forms are unbound."""
@@ -82,6 +87,8 @@ def make_forms(
     # Without an instance, fields of a new vacancy start with the values of the form class.
     instance = vacancy or (Vacancy(image=start.image) if start.image else None)
     form = form_class(posted, files, instance=instance, initial=start.initial)
+    languages = opened(posted) if posted is not None else [*start.languages, *start.texts]
+    texts = TextForms(form, languages, stored_texts(vacancy) | start.texts)
     formsets, inlines = [], []
     for made, inline in admin.get_formsets_with_inlines(request, vacancy):
         kwargs = admin.get_formset_kwargs(request, form.instance, inline, made.get_default_prefix())
@@ -90,7 +97,7 @@ def make_forms(
         formset.extra += len(rows or ())
         formsets.append(formset)
         inlines.append(inline)
-    return EditForms(form, formsets, inlines)
+    return EditForms(form, formsets, inlines, texts)
 
 
 def form_content(form: Any, formsets: Any = ()) -> Content:

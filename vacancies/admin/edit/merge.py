@@ -10,9 +10,11 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
+from jobsite.languages import text_languages
 from jobsite.text.html import sanitise, text_lines
 from vacancies.admin.base import ProseWidget
 from vacancies.admin.edit.form_input import Input, names_of, widget_of
+from vacancies.models import TRANSLATED
 
 MINE, THEIRS = "mine", "theirs"
 Values = tuple[str, ...]  # of a field: the values of its inputs that are not empty
@@ -66,6 +68,9 @@ def merge_fields(sides: MergeInput, form: forms.BaseForm) -> Merge:
     formsets are those of `mine`.
     """
     result = Merge(data=dict(sides.mine), uploads={name: name for name in sides.uploads})
+    texts = {name for name in form.fields if name in TRANSLATED or name.startswith("text_")}
+    before, now = sides.base or sides.theirs, sides.theirs
+    is_exchanged = bool(text_languages()) and before.get("language") != now.get("language")
     for name, each in form.fields.items():
         if name == "version":
             continue
@@ -75,7 +80,9 @@ def merge_fields(sides: MergeInput, form: forms.BaseForm) -> Merge:
         mine = values_of(sides.mine, names)
         if isinstance(widget_of(each), forms.FileInput):
             mine = file_of(sides, name, theirs if base is None else base)
-        if mine == theirs or theirs == base:
+        # The other user exchanged the languages: a text of this one is in another language now.
+        is_crossing = is_exchanged and base not in (mine, None) and name in texts
+        if mine == theirs or (theirs == base and not is_crossing):
             continue
         label = str(each.label or name)
         if mine == base:

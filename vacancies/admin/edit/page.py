@@ -13,11 +13,13 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from unfold.forms import AdminForm
 
 from jobsite.admin.base import as_id
 from jobsite.text.html_tables import HAS_TABLE
+from jobsite.text.iso_names import language_name
 from jobsite.types import Context, UserRequest
 from vacancies.admin.base import TABLE_NOTE
 from vacancies.admin.date_rules import date_rules
@@ -32,11 +34,12 @@ from vacancies.admin.edit.autosave import (
     mark_saved,
     store,
 )
-from vacancies.admin.edit.form_input import FILES, chosen_files, post_data
+from vacancies.admin.edit.form_input import FILES, chosen_files, parse_post_data, post_data
 from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
 from vacancies.admin.edit.prefill import start_of_request
 from vacancies.admin.edit.requisition import box
+from vacancies.admin.edit.texts import COPY, EXCHANGE, OPEN, opened, reworked
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
 from vacancies.choices import State
@@ -109,6 +112,10 @@ class EditPage:
     # --- POST ---
 
     def _post(self) -> HttpResponse:
+        if data := reworked(post_data(self.request.POST), self.request.POST.dict()):
+            forms = make_forms(self.admin, self.request, self.vacancy, data=data)
+            forms.without_errors()
+            return self._show(forms, Unsaved(), [])
         merge = (
             conflict.merge_posted(self.admin, self.request, self.vacancy) if self.vacancy else None
         )
@@ -194,7 +201,7 @@ class EditPage:
         texts = (forms.form.data.get(name, "") for name in html_fields(Vacancy))
         if any(map(HAS_TABLE.search, texts)):
             self._note(TABLE_NOTE, messages.WARNING)
-        for text in warnings_about(vacancy):
+        for text in [*saved.plan.unfinished, *warnings_about(vacancy)]:
             self._note(text, messages.WARNING)
         log = admin.log_addition if is_new else admin.log_change
         log(request, vacancy, admin.construct_change_message(request, forms.form, [], is_new))
@@ -244,6 +251,11 @@ class EditPage:
             "errors": AdminErrorList(forms.form, forms.formsets),
             "preserved_filters": admin.get_preserved_filters(request),
             "not_filled_in": not_filled_in,
+            "own_code": forms.texts.own,
+            "own_language": capfirst(language_name(forms.texts.own)),
+            "open_text": request.POST.get(OPEN) or request.POST.get(COPY),
+            "text_tabs": forms.texts.tabs(),
+            "text_exchange": forms.form[EXCHANGE] if EXCHANGE in forms.form.fields else None,
             "date_rules": date_rules(),
             "typing_aids": typing_aids(request.user),
             "can_add_options": request.user.has_perm("vacancies.add_filteroption"),
@@ -265,7 +277,7 @@ class EditPage:
         """
         form = forms.form
         if form.is_bound:
-            base, page = form.data.get("base", ""), key_of(form.data.get("page", ""))
+            base, page = self._base_of(forms), key_of(form.data.get("page", ""))
         else:
             base, page = json.dumps(forms.initial_post_data()) if self.vacancy else "", ""
         return {
@@ -277,6 +289,16 @@ class EditPage:
             "restored_at": unsaved.saved_at,
             "settled_pages": " ".join(unsaved.settled),
         }
+
+    def _base_of(self, forms: EditForms) -> str:
+        """Return what the page started from, with the fields of languages that were opened since."""
+        text = str(forms.form.data.get("base", ""))
+        base = parse_post_data(text)
+        new = set(forms.texts.languages) - set(opened(base or {}))
+        if not base or not new:
+            return text
+        start = make_forms(self.admin, self.request, self.vacancy, start=Start(languages=[*new]))
+        return json.dumps(start.initial_post_data() | base)
 
     def _vacancy_context(self, vacancy: Vacancy) -> Context:
         admin, request = self.admin, self.request

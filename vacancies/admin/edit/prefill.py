@@ -12,6 +12,7 @@ from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
 from vacancies.access.brands import brands_of, forms_for
 from vacancies.admin.edit.forms import Start
+from vacancies.admin.edit.texts import texts_in
 from vacancies.choices import Keyword
 from vacancies.history.versions import PUBLICATION, Content
 from vacancies.models import Approval, FilterOption, Recruiter, Vacancy
@@ -94,4 +95,4 @@ def start_of_request(request: UserRequest, vacancy: Vacancy) -> Start:
         "attachments": _("Attachments"),
     }
     missing += [label for name, label in lists.items() if name in approval.changes]
-    return Start(initial, not_filled_in=missing)
+    return Start(initial, texts=texts_in(approval.changes), not_filled_in=missing)

@@ -26,6 +26,7 @@ from jobsite.types import UserRequest
 from vacancies.admin.brand_access import brand_choices
 from vacancies.admin.edit.forms import Start
 from vacancies.admin.edit.prefill import files_of, initial_values, link_rows, recruiter_rows
+from vacancies.admin.edit.texts import texts_in
 from vacancies.history.diff import field_values
 from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, Place, VacancyRecruiter, VacancyTemplate
@@ -200,7 +201,9 @@ def start_of(template: VacancyTemplate, user: User) -> Start:
         VacancyRecruiter: people,
         Attachment: link_rows(template.content),
     }
-    return Start(initial, rows, template.content.get("image") or "", missing + gone)
+    image = template.content.get("image") or ""
+    texts = texts_in(template.content)
+    return Start(initial, rows, image, texts, not_filled_in=missing + gone)
 
 
 def chosen_files(request: UserRequest, template: VacancyTemplate) -> list[dict[str, str]]:

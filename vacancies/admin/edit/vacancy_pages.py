@@ -6,6 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
@@ -39,7 +40,10 @@ class VacancyPages(AdminPages):
 
     def preview_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Redirect to a new preview link, which works without an account."""
-        return redirect("preview", token_for(self._vacancy_or_404(request, object_id).pk))
+        vacancy = self._vacancy_or_404(request, object_id)
+        language = urlencode({name: request.GET[name] for name in {"language"} & {*request.GET}})
+        url = reverse("preview", args=[token_for(vacancy.pk)])
+        return redirect(f"{url}?{language}" if language else url)
 
     def form_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Redirect to the form builder with the form that applicants of this vacancy get."""

@@ -1,18 +1,23 @@
 """The filters of the vacancy changelist, beside plain columns."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.admin import ModelAdmin
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 
 from jobsite.admin.base import as_id
+from jobsite.languages import stated, text_languages
+from jobsite.text.iso_names import language_name
 from jobsite.types import StrOrPromise, UserRequest
 from vacancies.access.brands import brands_of
 from vacancies.choices import Audience, State, VacancyStatus
-from vacancies.models import waiting_for_approval
-from vacancies.quality.warnings import CONTENT_WARNINGS, closing_soon, filter_by_warning
+from vacancies.models import VacancyText, waiting_for_approval
+from vacancies.quality.warnings import CONTENT_WARNINGS, OUTDATED, closing_soon, filter_by_warning
 from vacancies.querysets import VacancyQuerySet
 
 Lookups = Sequence[tuple[str, StrOrPromise]]
@@ -55,7 +60,7 @@ class AttentionFilter(DropdownFilter):
     parameter_name = "attention"
 
     def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
-        return REASONS
+        return [each for each in REASONS if text_languages() or each[0] != OUTDATED]
 
     def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         return attention(queryset, self.value())
@@ -86,6 +91,46 @@ class BrandFilter(DropdownFilter):
     def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
         brand = as_id(self.value())
         return queryset if brand is None else queryset.filter(brand=brand)
+
+
+class TextFilter(DropdownFilter):
+    """By the state of the texts in a language. Without further languages, there is none."""
+
+    def lookups(self, request: UserRequest, model_admin: ModelAdmin) -> Lookups:
+        return [(code, capfirst(language_name(code))) for code in text_languages()]
+
+    def queryset(self, request: UserRequest, queryset: VacancyQuerySet) -> VacancyQuerySet:
+        if self.value() not in text_languages():
+            return queryset
+        return self.chosen(queryset, Q(language__in=stated(str(self.value()))))
+
+    def texts(self) -> Any:
+        return VacancyText.objects.filter(vacancy=OuterRef("pk"), language=self.value())
+
+    def chosen(self, queryset: VacancyQuerySet, own: Q) -> VacancyQuerySet:
+        """Return the vacancies; `own` is the condition that the language is that of the vacancy."""
+        return queryset.filter(own | Exists(self.texts().filter(is_ready=True)))
+
+
+class ReadyFilter(TextFilter):
+    title = _("ready in")
+    parameter_name = "ready"
+
+
+class NotReadyFilter(TextFilter):
+    title = _("not ready in")
+    parameter_name = "not_ready"
+
+    def chosen(self, queryset: VacancyQuerySet, own: Q) -> VacancyQuerySet:
+        return queryset.exclude(own).exclude(Exists(self.texts().filter(is_ready=True)))
+
+
+class OutdatedFilter(TextFilter):
+    title = _("outdated in")
+    parameter_name = "outdated"
+
+    def chosen(self, queryset: VacancyQuerySet, own: Q) -> VacancyQuerySet:
+        return queryset.filter(Exists(self.texts().outdated()))
 
 
 class MineFilter(DropdownFilter):

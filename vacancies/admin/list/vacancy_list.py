@@ -5,16 +5,17 @@ view can bring its own.
 from django.contrib import messages
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
-from django.db.models import F
+from django.db.models import F, Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 from unfold.views import ChangeList
 
 from jobsite.admin.base import as_id
+from jobsite.languages import text_languages
 from jobsite.text.formats import format_datetime, zoned
 from jobsite.types import Context, UserRequest
 from vacancies.admin.base import ContentAdmin
@@ -24,12 +25,21 @@ from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
 from vacancies.choices import Audience
 from vacancies.dates import closing_date_of
-from vacancies.models import Vacancy
+from vacancies.models import TextState, Vacancy, VacancyText
 from vacancies.querysets import VacancyQuerySet
 from vacancies.search.rows import matching
 
 DEFAULT_COLUMNS = ("state", "brand", "audience", "hot", "appears", "last_day")
-COLUMNS = (*DEFAULT_COLUMNS, "recruiter", "location", "work_place", "reference", "changed")
+LANGUAGES = "languages"  # only if the texts may have several
+COLUMNS = (
+    *DEFAULT_COLUMNS,
+    "recruiter",
+    "location",
+    "work_place",
+    "reference",
+    LANGUAGES,
+    "changed",
+)
 TITLE = "title"  # always the first column
 
 
@@ -93,7 +103,7 @@ class VacancyListAdmin(ContentAdmin):
         """Allow the links from the changelists of forms and brands, beside the
         filters of the page.
         """
-        own = {"form__id__exact", *(each.parameter_name for each in self.list_filter)}
+        own = {"form__id__exact", *(each.parameter_name for each in self.get_list_filter(request))}
         return lookup in own or super().lookup_allowed(lookup, value, request)
 
     def find(
@@ -108,13 +118,18 @@ class VacancyListAdmin(ContentAdmin):
 
     def rows_of_page(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         """Return what the columns show of the `vacancies` of one page."""
-        return vacancies.select_related("brand", "head_recruiter").only(*LIST_FIELDS)
+        rows = vacancies.select_related("brand", "head_recruiter")
+        if not text_languages():
+            return rows.only(*LIST_FIELDS)
+        texts = VacancyText.objects.defer("texts").order_by("language")
+        rows = rows.prefetch_related(Prefetch("translations", texts))
+        return rows.only(*LIST_FIELDS, "language")
 
     # --- columns ---
 
     def offered_columns(self, request: UserRequest) -> tuple[str, ...]:
         """Return the names of the columns that the user may choose, in their usual order."""
-        return self.list_columns
+        return tuple(name for name in self.list_columns if text_languages() or name != LANGUAGES)
 
     def column_label(self, name: str) -> str:
         if name == "brand":
@@ -166,6 +181,19 @@ class VacancyListAdmin(ContentAdmin):
     @display(description=gettext_lazy("Reference"), ordering="reference")
     def reference(self, vacancy: Vacancy) -> str:
         return vacancy.reference or "-"
+
+    @display(description=gettext_lazy("Languages"))
+    def languages(self, vacancy: Vacancy) -> str:
+        shown = [(vacancy.shown_language, "✓", TextState.READY.label)]
+        for text in vacancy.translations.all():
+            sign, state = "✎", TextState.UNFINISHED.label
+            if text.is_ready:
+                sign, state = "✓", TextState.READY.label
+            if text.language in text_languages():
+                shown.append((text.language, sign, state))
+        return format_html_join(
+            " ", '{} <span title="{}">{}</span>', ((a, c, b) for a, b, c in shown)
+        )
 
     @display(description=gettext_lazy("Last change"), ordering="updated_at")
     def changed(self, vacancy: Vacancy) -> str:

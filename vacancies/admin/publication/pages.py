@@ -15,6 +15,8 @@ from django.utils.translation import ngettext
 from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import ActionRow, ActionSection, with_undo
 from jobsite.admin.pages import AdminPages
+from jobsite.languages import text_languages
+from jobsite.text.iso_names import language_name
 from jobsite.types import Context, StrOrPromise, UserRequest
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
@@ -106,18 +108,21 @@ class PublicationPages(AdminPages):
             "publish_blockers": self.publish_blockers(
                 request, action, vacancy, has_input=bool(form.fields)
             ),
-            "warnings": [
-                warning.text
-                for warning in content_warnings(with_warnings(vacancies, at=timezone.now()).get())
-            ]
-            if action.shows_changes
-            else [],
+            "warnings": self.warnings(vacancies) if action.shows_changes else [],
             **(public_changes(vacancy, request.user) if action.shows_changes else {}),
             "selection": VacancySelection.of(vacancies),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
             "back_label": _("Back to the vacancy"),
         }
         return TemplateResponse(request, "admin/confirm_action.html", context)
+
+    def warnings(self, vacancies: VacancyQuerySet) -> list[StrOrPromise]:
+        """Return what is wrong with the vacancy, and which translations readers will not get."""
+        vacancy = with_warnings(vacancies, at=timezone.now()).get()
+        found = [warning.text for warning in content_warnings(vacancy)]
+        text = _("the translation into %(language)s is not ready")
+        rows = vacancy.translations.filter(is_ready=False, language__in=text_languages())
+        return [*found, *(text % {"language": language_name(row.language)} for row in rows)]
 
     def publish_blockers(
         self, request: UserRequest, action: PublicationAction, vacancy: Vacancy, *, has_input: bool

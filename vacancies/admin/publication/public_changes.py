@@ -9,8 +9,8 @@ from django.utils import timezone
 from vacancies.access.brands import readable_by
 from vacancies.choices import VacancyStatus
 from vacancies.history.diff import differences, field_values
-from vacancies.history.versions import PUBLICATION, read_content, replay
-from vacancies.models import Change, Vacancy, Version
+from vacancies.history.versions import PUBLICATION, Content, read_content, replay
+from vacancies.models import Change, Vacancy, Version, text_fields
 
 
 def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
@@ -22,17 +22,20 @@ def public_changes(vacancy: Vacancy, user: User) -> dict[str, object]:
     versions = Version.objects.filter(vacancy=vacancy.pk).order_by("pk")
     public = _public_versions(versions, at=timezone.now())
     last = readable_by(user).filter(pk__in=public[-1:]).first()
-    before = replay(versions.filter(pk__lte=last.pk)) if last else {}
+    before = _shown(replay(versions.filter(pk__lte=last.pk))) if last else {}
     was_public = "title" in before
-    found = (
-        differences(before, read_content(vacancy))
-        if was_public
-        else field_values(read_content(vacancy))
-    )
+    now = _shown(read_content(vacancy))
+    found = differences(before, now) if was_public else field_values(now)
     return {
         "was_public": was_public,
         "changes": [each for each in found if each.name not in PUBLICATION],
     }
+
+
+def _shown(content: Content) -> Content:
+    """Return `content` without the translations that are not ready."""
+    texts = ((name, content.get(name)) for name in text_fields())
+    return content | {name: None for name, text in texts if text and not text["is_ready"]}
 
 
 def _public_versions(versions: QuerySet, *, at: datetime) -> list[int]:

@@ -13,7 +13,7 @@ from jobsite.api.openapi import (
     reference,
 )
 from jobsite.types import JsonObject
-from vacancies.api.operation_parts import INTERNAL, fields_parameter
+from vacancies.api.operation_parts import INTERNAL, LANGUAGE, fields_parameter
 from vacancies.api.schema import VACANCY
 from vacancies.choices import Fact
 from vacancies.filtersets import filter_name
@@ -101,7 +101,7 @@ def operations(serializer: Any, names: tuple[str, ...]) -> dict[str, Operation]:
             summary=f"Follow the changes of {path}",
             description=description + _RULES,
             tag="Vacancies",
-            takes=(*_PARAMETERS, fields_parameter(names)),
+            takes=(*_PARAMETERS, fields_parameter(names), *LANGUAGE),
             response=SuccessResponse(
                 serializer=serializer,
                 description="The next changes.",

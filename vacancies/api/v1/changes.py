@@ -18,6 +18,7 @@ from jobsite.api.parameters import invalid_value
 from jobsite.api.permissions import InternalAccess
 from jobsite.api.problems import CursorExpired, InvalidParameters, ParameterError
 from jobsite.api.serializers import PlainItemSerializer
+from jobsite.api.viewsets import LANGUAGE
 from jobsite.serving.rendered_items import dumps
 from jobsite.serving.revision import RevisionState, read_state, snapshot
 from jobsite.types import JsonObject
@@ -31,6 +32,7 @@ from vacancies.models import Brand
 from vacancies.querysets import VacancyList
 
 SINCE, SIZE, BRAND = "since", "page[size]", "filter[brand]"
+REPEATED = (BRAND, "fields", LANGUAGE, SIZE)
 DEFAULT_SIZE, SIZE_MAX = 100, 1_000
 LOST = "The changes after this cursor are not known any more. Read the list anew."
 NO_CURSOR = "a cursor of this feed: the value in its links.next, unchanged"
@@ -83,6 +85,7 @@ class ChangeViewSet(ListViewSet):
     pagination_class = FeedPagination
     query_names = (SINCE, BRAND, "fields")
     list_names = frozenset({"fields"})
+    has_texts = True
     item_keys = VacancySerializer.Meta.fields
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -97,7 +100,7 @@ class ChangeViewSet(ListViewSet):
             self.revision = state.number if state else None
             self.until = self.next_turn(state)
         if rendered:
-            store(self.item_version, rendered)
+            store(self.version, rendered)
         following = cursors.encode(result.cursor, scope)
         envelope = {
             "links": {"next": self.address(following)},
@@ -119,7 +122,11 @@ class ChangeViewSet(ListViewSet):
         slug = self.query.get(BRAND, "")
         brand = Brand.objects.filter(slug=slug).first() if settings.MULTI_BRANDING else None
         scope = cursors.FeedScope(
-            self.vacancy_list, brand.pk if brand else None, slug, tuple(self.only or ())
+            self.vacancy_list,
+            brand.pk if brand else None,
+            slug,
+            tuple(self.only or ()),
+            self.language,
         )
         cursor = None
         with collected(errors):
@@ -155,7 +162,7 @@ class ChangeViewSet(ListViewSet):
     def address(self, cursor: str = "") -> str:
         """The address of the changes after `cursor`, with the parameters of the request."""
         values: dict[str, str | int] = {SINCE: cursor} if cursor else {}
-        values |= {name: self.query[name] for name in (BRAND, "fields", SIZE) if name in self.query}
+        values |= {name: self.query[name] for name in REPEATED if name in self.query}
         query = parameters.encode(values)
         return absolute(self.request, self.request.path) + (f"?{query}" if query else "")
 

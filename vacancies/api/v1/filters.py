@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from jobsite.api.pagination import Unpaged
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.db.folding import fold
-from jobsite.languages import site_language
+from jobsite.languages import site_language, supported
 from jobsite.serving.revision import snapshot
 from jobsite.types import JsonObject
 from vacancies.api import process_cache
@@ -52,8 +52,8 @@ class NamedFilter(NamedTuple):
         return {**named, "options": options}
 
 
-def read_filters() -> list[NamedFilter]:
-    """Return the active filters, and those by facts, with all their options."""
+def read_filters(language: str) -> list[NamedFilter]:
+    """Return the active filters, and those by facts, with all their options, in `language`."""
     options = Prefetch("options", FilterOption.objects.order_by("position", "label", "pk"))
     filters = [
         NamedFilter(
@@ -66,7 +66,7 @@ def read_filters() -> list[NamedFilter]:
     ]
     brands = Brand.objects.exclude(slug="").values_list("slug", "name")
     brands_by_name = dict(sorted(brands, key=lambda pair: fold(pair[1])))
-    with translation.override(site_language()):
+    with translation.override(supported(language)):
         for fact in Fact:
             names = brands_by_name if fact is Fact.BRAND else fact.names()
             terms = fact_terms(fact, names)
@@ -93,6 +93,7 @@ class FilterViewSet(ReadOnlyViewSet):
     pagination_class = Unpaged
     query_names = tuple(FacetFilterSet.base_filters)
     item_keys = VacancySerializer.Meta.fields
+    has_texts = True
     list_names = OPTION_NAMES
 
     def list(self, request: Request, *args: object, **kwargs: object) -> Response:
@@ -100,10 +101,11 @@ class FilterViewSet(ReadOnlyViewSet):
         with snapshot() as state:
             if state:
                 self.until, self.revision = cache.period_at(self.now, state).until, state.number
-                key = "filters", site_language()
-                filters = cache.shared(state.shared).get(key, read_filters)
+                key = "filters", site_language(), self.language
+                filters = cache.shared(state.shared).get(key, lambda: read_filters(self.language))
             else:
-                self.until, filters = Vacancy.objects.next_change(after=self.now), read_filters()
+                self.until = Vacancy.objects.next_change(after=self.now)
+                filters = read_filters(self.language)
             facets = FacetFilterSet(
                 self.query, queryset=Vacancy.objects.none(), request=self.request
             )

@@ -16,6 +16,7 @@ _LIST_TAKES = (
     *PAGING,
     operation_parts.SORT,
     operation_parts.fields_parameter(VacancySerializer.Meta.fields),
+    *operation_parts.LANGUAGE,
     *operation_parts.FACETS,
 )
 LISTS = {
@@ -91,7 +92,7 @@ ITEMS = {
         description="One published vacancy, public or internal, with all its keys. Where internal "
         "vacancies are limited, they return 404 without permission.",
         tag="Vacancies",
-        takes=(operation_parts.ID, operation_parts.PREVIEW),
+        takes=(operation_parts.ID, operation_parts.PREVIEW, *operation_parts.LANGUAGE),
         response=SuccessResponse(
             serializer=VacancySerializer,
             description="The vacancy.",
@@ -110,7 +111,7 @@ ITEMS = {
         "the vacancy. The required consent, that of the brand or the site, is the last field of "
         "the last section. The header `Apply` is present if the vacancy accepts applications.",
         tag="Forms",
-        takes=(operation_parts.ID, operation_parts.PREVIEW),
+        takes=(operation_parts.ID, operation_parts.PREVIEW, *operation_parts.LANGUAGE),
         response=SuccessResponse(
             serializer=forms_v1.SectionSerializer(many=True),
             description="The sections of the form.",
@@ -132,7 +133,7 @@ ITEMS = {
         "ticked "
         "checkbox, the name of a file. Hidden fields are omitted.",
         tag="Forms",
-        takes=(operation_parts.ID, operation_parts.PREVIEW),
+        takes=(operation_parts.ID, operation_parts.PREVIEW, *operation_parts.LANGUAGE),
         response=SuccessResponse(
             serializer=forms_v1.FormSchemaSerializer,
             description="The version of the form and the schema.",
@@ -152,7 +153,7 @@ FILTERS = {
         "option. With `filter[...]`, the numbers of a filter's options are those under all the "
         "other filters.",
         tag="Filters",
-        takes=operation_parts.FACETS,
+        takes=(*operation_parts.LANGUAGE, *operation_parts.FACETS),
         response=SuccessResponse(
             serializer=FilterSerializer(many=True),
             description="All filters in use.",

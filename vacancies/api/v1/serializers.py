@@ -6,6 +6,7 @@ from jobsite.api.openapi import (
     documented,
 )
 from jobsite.api.serializers import AddressField, ItemSerializer, PageField
+from jobsite.types import JsonObject
 from vacancies.api import schema
 from vacancies.api.serializers import (
     AttachmentSerializer,
@@ -14,13 +15,14 @@ from vacancies.api.serializers import (
     LabelField,
     LabelsField,
     LabelsOrNullField,
+    LanguagesField,
     PaySerializer,
     PlaceSerializer,
     RecruiterSerializer,
     VacancyItemSerializer,
 )
 from vacancies.choices import Keyword
-from vacancies.models import Filter, FilterOption, Vacancy
+from vacancies.models import Filter, FilterOption, Vacancy, shown_in
 
 
 @documented("Vacancy", "A published vacancy.", schema.VACANCY)
@@ -51,6 +53,10 @@ class VacancySerializer(VacancyItemSerializer):
     closes_at = serializers.DateTimeField(source="publish_until", read_only=True)
     closing_date = ClosingDateField()
     url = PageField()
+    languages = LanguagesField()
+
+    def to_representation(self, instance: Vacancy) -> JsonObject:  # type: ignore[override]
+        return super().to_representation(shown_in(instance, self.context.get("language", "")))
 
     class Meta:
         model = Vacancy
@@ -98,6 +104,7 @@ class VacancySerializer(VacancyItemSerializer):
             "closes_at",
             "closing_date",
             "url",
+            "languages",
         )
         omit_absent = ("brand", "attachments")
 

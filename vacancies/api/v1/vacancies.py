@@ -33,7 +33,7 @@ from vacancies.api.lists import (
     read_items,
 )
 from vacancies.api.published import ID, find_published
-from vacancies.api.rendered_items import store, stored_version
+from vacancies.api.rendered_items import in_language, store, stored_version
 from vacancies.api.v1.operations import ITEMS, LISTS
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Audience, State
@@ -60,6 +60,7 @@ class VacancyViewSet(ListViewSet):
     filterset_class = VacancyFilterSet
     query_names = (*VacancyFilterSet.base_filters, "fields")
     item_keys = VacancySerializer.Meta.fields
+    has_texts = True
     list_names = OPTION_NAMES | {"fields"}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -112,7 +113,12 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
     pagination_class = None
     lookup_value_regex = "[^/]+"
     query_names = ("preview",)
+    has_texts = True
     audience = ""  # of the vacancy
+
+    @property
+    def version(self) -> str:
+        return in_language(self.item_version, self.language)
 
     def retrieve(self, request: Request, pk: str) -> HttpResponse:
         item = (
@@ -125,7 +131,7 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
                 item = self.stored_item(pk, state) if is_stored else None
                 item = item or self.plain_item(pk, state)
             if item.rendered:
-                store(self.item_version, item.rendered)
+                store(self.version, item.rendered)
         return json_response(b'{"data":' + item.data + b"}")
 
     def stored_item(self, pk: str, state: RevisionState | None) -> RenderedItem | None:
@@ -133,13 +139,13 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         revision is `state`, return None if it needs one.
         """
         rows = (
-            fetch(_SINGLE, stored_version(self.item_version), int(pk))
+            fetch(_SINGLE, stored_version(self.version), int(pk))
             if ID.fullmatch(pk) and len(pk) < 19
             else []
         )
         for *row, audience, start, end in rows:
             is_hidden = audience == Audience.INTERNAL and is_protected()
-            found = read_items(self.serializer_class, [tuple(row)], state)
+            found = read_items(self.serializer_class, [tuple(row)], state, self.language)
             if found is None or is_hidden or not is_live(start, end, at=self.now):
                 return None
             [item], rendered = found

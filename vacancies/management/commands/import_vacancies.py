@@ -69,6 +69,8 @@ class Command(ImportCommand):
 
     def import_rows(self, rows: Iterator[SourceRow], source: Service | Path) -> None:
         self.importer.import_rows(rows)
+        if isinstance(source, Service):
+            self.importer.import_rows(source.translations())
 
     def end_import(self) -> None:
         self.importer.set_employment_types()

@@ -2,8 +2,8 @@ from time import sleep
 from typing import Any
 
 from jobsite.ops.commands import Command as BaseCommand
-from vacancies.api.rendered_items import note_format, stored_version
-from vacancies.api.versions import LIST_VIEWS
+from vacancies.api.rendered_items import note_format
+from vacancies.api.versions import stored_versions
 from vacancies.readmodel.maintenance import balance, delete_unused_items, mark_expired
 from vacancies.readmodel.totals import is_maintained
 from vacancies.readmodel.vacancy_counts import compact
@@ -27,7 +27,7 @@ class Command(BaseCommand):
                 break
             sleep(0.1)
         if is_maintained():
-            delete_unused_items([stored_version(view.item_version) for view in LIST_VIEWS])
+            delete_unused_items(stored_versions())
             compact()
         merge()
         note_format()

@@ -6,7 +6,7 @@ document.addEventListener("alpine:init", () => {
   Alpine.data("tabs", () => ({
     tab: "",
     init() {
-      const kept = location.hash.replace("#panel-", "") || sessionStorage.getItem(key);
+      const kept = this.$root.dataset.open || location.hash.replace("#panel-", "") || sessionStorage.getItem(key);
       const all = this.all();
       const wrong = all.find((button) => button.querySelector(".tabs-errors"));
       this.tab = (wrong || all.find((button) => button.dataset.tab === kept) || all[0]).dataset.tab;
