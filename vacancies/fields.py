@@ -163,6 +163,23 @@ class SlugFromField(models.SlugField):
         return value
 
 
+class LabelsField(models.JSONField):
+    """The translations of the label of a row, by the code of their language. They are shown while
+    the language is one of TEXT_LANGUAGES; a missing one is the label.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"default": dict, "db_default": {}, "editable": False} | kwargs)
+
+    def validate(self, value: Any, model_instance: models.Model | None) -> None:
+        super().validate(value, model_instance)
+        of_text = models.CharField(max_length=200)
+        for code, label in value.items():
+            if not re.fullmatch("[a-z]{2}", code):
+                raise ValidationError(_("“%(code)s” is not a language.") % {"code": code})
+            of_text.clean(label, model_instance)
+
+
 # Between words that are often written without a space, as in "Nurse(m/f)"; not in "infirmier(ère)".
 _SEPARATORS = re.compile(r"[/\\|&+,;•]|\((?=\w+[/|])")
 

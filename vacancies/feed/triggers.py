@@ -10,7 +10,7 @@ from vacancies.models import TouchKind
 
 CHILDREN = ("vacancyoption", "vacancyrecruiter", "attachment", "place", "vacancytext")
 SHOWN = {
-    "filteroption": (TouchKind.OPTION, ("label",)),
+    "filteroption": (TouchKind.OPTION, ("label", "translations")),
     "brand": (
         TouchKind.BRAND,
         (

@@ -15,7 +15,7 @@ from jobsite.fields import WebURLField
 from jobsite.languages import LANGUAGES, site_language
 from jobsite.unseen import plain_number
 from vacancies.choices import EmploymentType, Keyword
-from vacancies.fields import HtmlField, SlugFromField, free_value
+from vacancies.fields import HtmlField, LabelsField, SlugFromField, free_value
 from vacancies.querysets import FilterQuerySet
 from vacancies.uploads.fields import ImageField
 from vacancies.uploads.validators import validate_image
@@ -278,6 +278,7 @@ class Filter(models.Model):
         help_text=_("Public sites show it as a filter on their lists."),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
+    translations = LabelsField()
 
     objects = FilterQuerySet.as_manager()
 
@@ -332,6 +333,7 @@ class FilterOption(models.Model):
         ),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
+    translations = LabelsField()
 
     class Meta:
         verbose_name = _("filter option")

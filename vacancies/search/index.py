@@ -145,9 +145,10 @@ class Labels:
     """The names of options and brands, and their words."""
 
     def __init__(self, named: list[tuple[str, list[str]]]) -> None:
-        self._texts = {term: f" {' '.join(words)} " for term, words in named}
+        self._texts: dict[str, str] = {}
         self.terms: dict[str, list[str]] = {}  # by word
         for term, words in named:
+            self._texts[term] = f"{self._texts.get(term, '')} {' '.join(words)} "
             for word in words:
                 self.terms.setdefault(word, []).append(term)
         plain = {word for word in self.terms if not word.isdecimal()}

@@ -189,10 +189,13 @@ def _named(word_field: str, pair_field: str, names: Iterable[str]) -> set[str]:
 
 
 def read_labels() -> list[tuple[str, list[str]]]:
-    """Return the terms of all options and brands, each with the words
-    of its label or name.
+    """Return the terms of all options and brands, each with the words of its label or name; an
+    option once for each language of its label.
     """
-    options = FilterOption.objects.values_list("pk", "label")
     brands = Brand.objects.values_list("pk", "name")
-    named = [(f"o{pk}", name) for pk, name in options] + [(f"b{pk}", name) for pk, name in brands]
+    named = [(f"b{pk}", name) for pk, name in brands]
+    options = FilterOption.objects.values_list("pk", "label", "translations")
+    for pk, label, translations in options:
+        names = (label, *(translations.get(code, "") for code in text_languages()))
+        named += [(f"o{pk}", name) for name in dict.fromkeys(names) if name]
     return [(term, name_words(folded(name))) for term, name in named]

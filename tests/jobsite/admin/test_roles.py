@@ -128,6 +128,7 @@ ASKS = {
     "vacancies.integration token": "cc",
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
+    "vacancies.filter translate": "vc",
     "vacancies.vacancy preview": "vv",
     "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy reports": ("v", NEITHER),
@@ -195,6 +196,12 @@ CHANGES_NOTHING = {
     "read",  # the row is read already
 }
 PAGES = [route for route in routes() if kind_of(route) and kind_of(route)[1] != "bare"]
+
+
+@pytest.fixture(autouse=True)
+def translated(settings):
+    """Let labels have translations, so that there are pages for them."""
+    settings.TEXT_LANGUAGES = ["fr"]
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,10 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import BaseModelForm
-from django.http import Http404, HttpResponse, JsonResponse
-from django.urls import URLPattern, path
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, path, reverse
 from django.utils import translation
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from unfold.decorators import display
@@ -20,9 +21,10 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from jobsite.admin.base import JobsiteAdmin, as_id, counted, counted_link
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
-from jobsite.languages import site_language
-from jobsite.types import UserRequest
+from jobsite.languages import site_language, text_languages
+from jobsite.types import Context, UserRequest
 from vacancies.admin.base import PartInline, PositionedFormSet
+from vacancies.admin.catalogue.translate import TranslatePages
 from vacancies.fields import free_value
 from vacancies.models import Filter, FilterOption, VacancyOption
 from vacancies.operations.options import merge_options, values_replaced
@@ -106,6 +108,7 @@ class FilterAdmin(JobsiteAdmin):
     fields = ("label", "code", "is_active", "position")
     readonly_fields = ("code",)
     inlines = (FilterOptionInline,)
+    page_classes = (TranslatePages,)
 
     def get_urls(self) -> list[URLPattern]:
         add, search = map(self.admin_site.admin_view, (self.option_view, self.options_view))
@@ -121,6 +124,20 @@ class FilterAdmin(JobsiteAdmin):
             .get_queryset(request)
             .annotate(option_count=counted(FilterOption.objects.all(), "filter"))
         )
+
+    def get_list_display(self, request: HttpRequest) -> Sequence[Any]:
+        return (*self.list_display, *(["translate"] if text_languages()[1:] else []))
+
+    @display(description=gettext_lazy("Languages"))
+    def translate(self, filter: Filter) -> str:
+        url = reverse("admin:vacancies_filter_translate", args=[filter.pk])
+        return format_html('<a class="text-link" href="{}">{}</a>', url, _("Translate"))
+
+    def render_change_form(
+        self, request: HttpRequest, context: Context, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["may_translate"] = bool(text_languages()[1:])
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def get_inlines(self, request: UserRequest, obj: Any) -> Sequence[type]:
         """Hide the options if there are too many for one page.
