@@ -169,7 +169,8 @@ class LabelsField(models.JSONField):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"default": dict, "db_default": {}, "editable": False} | kwargs)
+        defaults: dict[str, Any] = {"default": dict, "db_default": {}, "editable": False}
+        super().__init__(**defaults | kwargs)
 
     def validate(self, value: Any, model_instance: models.Model | None) -> None:
         super().validate(value, model_instance)

@@ -41,8 +41,8 @@ class TextRow:
         """
         if self.name not in data:
             return False
-        typed = data[self.name].replace("\r\n", "\n")
-        shown = data.get(f"was-{self.name}", "").replace("\r\n", "\n")
+        names = (self.name, f"was-{self.name}")
+        typed, shown = (str(data.get(name, "")).replace("\r\n", "\n") for name in names)
         if typed == shown:
             return False
         typed = (typed if self.is_html else " ".join(typed.translate(UNSEEN).split())).strip()

@@ -1,5 +1,7 @@
 """The page "Translate" of a filter: its label and its options in another language."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -73,7 +75,7 @@ class TranslatePages(AdminPages):
                 others = {key: text for key, text in each.translations.items() if key != code}
                 each.translations = others | ({code: row.typed} if row.typed else {})
         for model in (Filter, FilterOption):
-            of_model = [each for each in changed if isinstance(each, model)]
+            of_model: list[Any] = [each for each in changed if isinstance(each, model)]
             model._default_manager.bulk_update(of_model, ["translations"], batch_size=500)
         if changed:
             language = site_language()
