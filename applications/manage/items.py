@@ -30,14 +30,19 @@ from vacancies.models import Brand
 
 
 def sent(brand: Brand | None, pks: Collection[int], *, now: datetime) -> QuerySet[Application]:
-    """Return those of the applications `pks` that systems of `brand` may read: not those whose
+    """Return those of the applications `pks` that systems of `brand` may read."""
+    return permitted(pks, now=now).filter(vacancy__brand=brand)
+
+
+def permitted(pks: Collection[int], *, now: datetime) -> QuerySet[Application]:
+    """Return those of the applications `pks` that systems of their brand may read: not those whose
     applicant has yet to agree, or did not.
     """
     waiting = ConsentRequest.objects.filter(
         purpose=ConsentRequest.Purpose.APPLICATION, answer="", application__in=pks
     )
     refused = not_permitted(now).filter(pk__in=pks)
-    rows = Application.objects.filter(pk__in=pks, vacancy__brand=brand)
+    rows = Application.objects.filter(pk__in=pks)
     return rows.exclude(pk__in=waiting.values("application")).exclude(pk__in=refused.values("pk"))
 
 

@@ -7,7 +7,8 @@ that are older than every running one (docs/integrations.md).
 import base64
 import json
 import re
-from dataclasses import astuple, dataclass
+from collections.abc import Collection
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from django.db import connection
@@ -103,19 +104,30 @@ def read(cursor: OutgoingCursor, *, now: datetime) -> OutgoingPage:
     """Return what follows `cursor`."""
     if cursor.walked < END:
         return _walk(cursor)
+    found = changed(cursor, [cursor.brand])
+    page, has_more = found[:PAGE], len(found) > PAGE
+    following = after(cursor, page[-1] if page else None, now=now, has_more=has_more)
+    known = [row for row in page if row.entered is not None]
+    gone = {row.application for row in known if row.is_gone}
+    return OutgoingPage([row.application for row in known], gone, following, has_more)
+
+
+def changed(cursor: OutgoingCursor, brands: Collection[int]) -> list[Outgoing]:
+    """Return what changed after `cursor` for readers of `brands`, at most a page and one row."""
     # The horizon first: a later one would be of a later snapshot than the rows.
     below = horizon()
-    after = Q(mark__gt=cursor.mark) | Q(mark=cursor.mark, application__gt=cursor.last)
-    rows = Outgoing.objects.filter(after, brand=cursor.brand, mark__lt=below)
-    found = list(rows.order_by("mark", "application")[: PAGE + 1])
-    page, has_more = found[:PAGE], len(found) > PAGE
-    mark, last = (page[-1].mark, page[-1].application) if page else (cursor.mark, cursor.last)
-    read_until = min(page[-1].at, now) if has_more else now
-    following = OutgoingCursor(
-        cursor.brand, cursor.epoch, mark, last, END, int(read_until.timestamp())
-    )
-    gone = {row.application for row in page if row.is_gone}
-    return OutgoingPage([row.application for row in page], gone, following, has_more)
+    later = Q(mark__gt=cursor.mark) | Q(mark=cursor.mark, application__gt=cursor.last)
+    rows = Outgoing.objects.filter(later, brand__in=brands, mark__lt=below)
+    return list(rows.order_by("mark", "application", "brand")[: PAGE + 1])
+
+
+def after(
+    cursor: OutgoingCursor, row: Outgoing | None, *, now: datetime, has_more: bool
+) -> OutgoingCursor:
+    """Return the cursor of who has read everything up to `row`."""
+    mark, last = (row.mark, row.application) if row else (cursor.mark, cursor.last)
+    until = min(row.at, now) if row and has_more else now
+    return replace(cursor, mark=mark, last=last, at=int(until.timestamp()))
 
 
 def _walk(cursor: OutgoingCursor) -> OutgoingPage:
@@ -123,7 +135,4 @@ def _walk(cursor: OutgoingCursor) -> OutgoingPage:
     found = list(rows.order_by("pk").values_list("pk", flat=True)[: PAGE + 1])
     has_more = len(found) > PAGE
     walked = found[PAGE - 1] if has_more else END
-    following = OutgoingCursor(
-        cursor.brand, cursor.epoch, cursor.mark, cursor.last, walked, cursor.at
-    )
-    return OutgoingPage(found[:PAGE], set(), following, has_more)
+    return OutgoingPage(found[:PAGE], set(), replace(cursor, walked=walked), has_more)

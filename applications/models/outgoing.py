@@ -19,6 +19,9 @@ class Outgoing(models.Model):
     mark = models.BigIntegerField()  # of the transaction; on SQLite, a number that grows
     is_gone = models.BooleanField()  # erased, or moved to another brand
     at = models.DateTimeField()
+    # The mark at which the readers of the brand could first read it; 0: not known any more. None:
+    # its applicant has yet to agree, so they never could.
+    entered = models.BigIntegerField(null=True, db_default=0)
 
     class Meta:
         default_permissions = ()

@@ -36,14 +36,18 @@ COUNT = 'print([*Webhook.objects.get().attempts.values_list("reason", "milliseco
 
 
 def received(ids, status=200, key="msg_1"):
-    body = json.dumps({"data": {"ids": ids}})
+    body = json.dumps({"type": "vacancies.changed", "data": {"ids": ids}})
     return Received("/", {"webhook-id": key}, body, status)
 
 
 def test_mistakes_are_named():
     sent = [received([1, 2], 500), received([1, 2]), received([3, 9], key="msg_2")]
     assert mistakes(sent, [1, 2, 3], {8}) == []
-    assert mistakes(sent, [1, 4], {9}) == ["4 was not told", "9 was never public"]
+    assert mistakes(sent, [1, 4], {9}) == [
+        "vacancies. 4 was not told",
+        "vacancies. 9 was never public",
+    ]
+    assert mistakes(sent, [1], set(), "application.") == ["application. 1 was not told"]
     assert mistakes([*sent, received([5])], [], set()) == ["msg_1 had other bytes"]
 
 

@@ -2,10 +2,11 @@
 
     python -m tests.chaos.webhooks --kills 50 [--database postgresql]
 
-Vacancies change all the time. The dispatcher is killed again and again, while it sends; the receiver
-refuses every third request. Times between attempts are shorter (webhook_dispatcher.py). At the end,
-the dispatcher runs until nothing is left to send. Exit code 1: a change was not told, or a vacancy
-was named that was never public.
+Vacancies change, and applications come in, all the time. The dispatcher is killed again and again,
+while it sends; the receiver refuses every third request. Times between attempts are shorter
+(webhook_dispatcher.py). At the end, the dispatcher runs until nothing is left to send. Exit code 1: a
+change was not told, or a vacancy was named that was never public, or an application whose applicant
+has yet to agree.
 """
 
 import argparse
@@ -68,16 +69,22 @@ class Run:
             self.node.wait()
 
 
-def mistakes(received: Sequence[Received], changed: Collection[int], hidden: set[int]) -> list[str]:
-    """Return what is wrong. `changed` are the ids of the changed vacancies, `hidden` those that were
-    never public.
+def mistakes(
+    received: Sequence[Received],
+    changed: Collection[int],
+    hidden: set[int],
+    kind: str = "vacancies.",
+) -> list[str]:
+    """Return what is wrong in the events of a `kind`. `changed` are the ids that changed, `hidden`
+    those that nobody may know.
     """
-    accepted = {pk for each in received if each.status == 200 for pk in each.data["ids"]}
-    found = [f"{pk} was not told" for pk in sorted({*changed} - accepted)]
-    named = {pk for each in received for pk in each.data["ids"]}
-    found += [f"{pk} was never public" for pk in sorted(named & hidden)]
+    of_kind = [each for each in received if each.type.startswith(kind)]
+    accepted = {pk for each in of_kind if each.status == 200 for pk in each.data["ids"]}
+    found = [f"{kind} {pk} was not told" for pk in sorted({*changed} - accepted)]
+    named = {pk for each in of_kind for pk in each.data["ids"]}
+    found += [f"{kind} {pk} was never public" for pk in sorted(named & hidden)]
     bodies: dict[str, set[str]] = {}
-    for each in received:
+    for each in of_kind:
         bodies.setdefault(each.headers["webhook-id"], set()).add(each.body)
     return found + [f"{key} had other bytes" for key, texts in bodies.items() if len(texts) > 1]
 
@@ -99,25 +106,39 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
     # isort: split
 
     from django.core.management import call_command
+    from django.db import transaction
     from django.utils import timezone
 
+    from applications.models import ConsentRequest
+    from tests.applications.makers import make_application
     from tests.factories import make_vacancy
+    from tests.vacancies.manage.client import make_integration
     from vacancies.models import Vacancy, Webhook
     from vacancies.webhooks.events import cursor_now
 
     call_command("migrate", verbosity=0)
     dice = random.Random(43)
-    hook = Webhook(name="Chaos", url=run.receiver.url("/often-500"))
+    hook = Webhook(name="Chaos", url=run.receiver.url("/often-500"), integration=make_integration())
     hook.cursor = cursor_now(hook, at=timezone.now())
     hook.save()
     changed: list[int] = []
     hidden = {make_vacancy(status="draft").pk for _ in range(5)}
+    asked: set[int] = set()  # applications whose applicants have yet to agree
+    came: list[int] = []
     done: Counter[str] = Counter()
     for number in range(arguments.kills):
         run.start()
         before = len(run.receiver.received())
         changed += [make_vacancy().pk for _ in range(dice.randint(1, 5))]
         Vacancy.objects.filter(pk__in=hidden).update(title=f"Draft {number}")
+        vacancy = Vacancy.objects.get(pk=changed[0])
+        came += [make_application(vacancy=vacancy).pk for _ in range(dice.randint(0, 3))]
+        with transaction.atomic():
+            made = make_application(vacancy=vacancy)
+            ConsentRequest.objects.create(
+                application=made, purpose="application", version=1, due_on="2100-01-01"
+            )
+        asked.add(made.pk)
         if (old := dice.choice(changed)) and dice.random() < 0.3:
             Vacancy.objects.filter(pk=old).update(status="archived")
         until(lambda before=before: len(run.receiver.received()) > before)  # type: ignore[misc]
@@ -126,20 +147,21 @@ def deliver(arguments: argparse.Namespace, run: Run) -> int:
         done["killed"] += 1
         done["with an unfinished request"] += Webhook.objects.exclude(pending_id="").count()
     run.start()
-    accepted = Counter[int]()
 
     def is_told() -> bool:
-        return not mistakes(run.receiver.received(), changed, set())
+        received = run.receiver.received()
+        of_applications = mistakes(received, came, set(), "application.")
+        return not mistakes(received, changed, set()) and not of_applications
 
     until(is_told)
     run.kill()
     received = run.receiver.received()
-    for each in received:
-        accepted.update(each.data["ids"] if each.status == 200 else [])
-    found = mistakes(received, changed, hidden)
-    print(f"{len(changed)} changes, {dict(done)}, {len(received)} requests: ", end="")
-    print(f"{sum(each.status == 200 for each in received)} accepted,", end=" ")
-    print(f"{len(changed) - len({*changed} - accepted.keys())} changes told.")
+    found = mistakes(received, changed, hidden) + mistakes(received, came, asked, "application.")
+    print(
+        f"{len(changed)} changes, {len(came)} applications, {dict(done)}, {len(received)} requests: ",
+        end="",
+    )
+    print(f"{sum(each.status == 200 for each in received)} accepted, {len(found)} mistakes.")
     print(*found[:20], sep="\n")
     return bool(found)
 

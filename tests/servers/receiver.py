@@ -29,6 +29,10 @@ class Received(NamedTuple):
     def data(self) -> dict[str, Any]:
         return json.loads(self.body)["data"]  # type: ignore[no-any-return]
 
+    @property
+    def type(self) -> str:
+        return json.loads(self.body)["type"]  # type: ignore[no-any-return]
+
 
 class Receiver(Server):
     """Its name is localhost. Programs trust it if SSL_CERT_FILE is its `certificate`."""

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from jobsite.http_client import why_refused
 from vacancies.models.catalogue import Brand
+from vacancies.models.integration import Integration, IntegrationScope
 
 
 def validate_receiver(url: str) -> None:
@@ -73,6 +74,15 @@ class Webhook(models.Model):
     audience = models.CharField(
         _("list"), max_length=10, choices=Audience.choices, default=Audience.PUBLIC
     )
+    integration = models.ForeignKey(
+        Integration,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="webhooks",
+        verbose_name=_("integration"),
+        help_text=_("It is also told about the applications that this integration may read."),
+    )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         models.SET_NULL,
@@ -86,7 +96,11 @@ class Webhook(models.Model):
     secret_number = models.PositiveIntegerField(default=1, editable=False)
     secret_at = models.DateTimeField(null=True, editable=False)  # when the number was raised
     cursor = models.CharField(max_length=400, editable=False)
-    # What is to be sent: the id of the request, its body, and the cursor after its changes.
+    # Of the applications. Only the app of the applications reads and writes it.
+    application_cursor = models.CharField(max_length=400, default="", db_default="", editable=False)
+    # What is to be sent: its event (empty: a build), the id of the request, its body, and the cursor
+    # after it.
+    pending_event = models.CharField(max_length=40, default="", db_default="", editable=False)
     pending_id = models.CharField(max_length=40, default="", editable=False)
     pending_body = models.TextField(default="", editable=False)
     pending_cursor = models.CharField(max_length=400, default="", editable=False)
@@ -108,6 +122,19 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        if self.integration is None:
+            return
+        errors = {}
+        if self.kind == self.Kind.BUILD:
+            errors["integration"] = gettext("A build hook is not told about applications.")
+        elif IntegrationScope.APPLICATIONS not in self.integration.scopes:
+            errors["integration"] = gettext("This integration may not read applications.")
+        elif self.brand and not self.integration.reaches(self.brand):
+            errors["brand"] = gettext("The integration does not have this brand.")
+        if errors:
+            raise ValidationError(errors)
 
 
 class WebhookAttempt(models.Model):

@@ -77,7 +77,8 @@ def look(webhook: Webhook, *, at: datetime) -> bool:
     else:
         ids = [*dict.fromkeys(change.id for change in page.changes)]
         data = {"ids": ids, "more": page.has_more, "since": cursor or None}
-        values |= {"pending_body": body_of(CHANGED, at, data).decode(), "next_at": at}
+        body = body_of(CHANGED, at, data).decode()
+        values |= {"pending_event": CHANGED, "pending_body": body, "next_at": at}
     if has_changed := "next_at" in values:
         values["pending_id"] = webhook.pending_id or new_id()
         values["pending_at"] = webhook.pending_at or at

@@ -9,7 +9,7 @@ from django.utils.http import parse_http_date_safe
 
 from jobsite.http_client import NoAnswerError, PostAnswer, RequestRefusedError, post
 from vacancies.models import Webhook, WebhookAttempt
-from vacancies.webhooks.events import BUILD, CHANGED, PING, body_of, new_id
+from vacancies.webhooks.events import BUILD, PING, body_of, new_id
 from vacancies.webhooks.signing import signed
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -17,7 +17,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def send(webhook: Webhook, *, at: datetime) -> tuple[WebhookAttempt, float]:
     """Send what is pending. Return the attempt, and the seconds that the receiver asks to wait."""
-    return _send(webhook, CHANGED, webhook.pending_id, webhook.pending_body.encode(), at)
+    body = webhook.pending_body.encode()
+    return _send(webhook, webhook.pending_event, webhook.pending_id, body, at)
 
 
 def test(webhook: Webhook, *, at: datetime) -> WebhookAttempt:

@@ -11,6 +11,7 @@ from applications.mail.digest import Digest
 from applications.mail.reminders import InterviewReminders
 from applications.mail.scorecards import ScorecardEmails
 from applications.mail.stale import StaleEmails
+from applications.manage.events import ApplicationEvents
 from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
@@ -42,7 +43,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), OldChanges()]
     lanes: dict[str, list[Job]] = {
         "mailbox": [Replies(base_url)],
-        "webhooks": [WebhookDelivery()],
+        "webhooks": [WebhookDelivery(ApplicationEvents())],
         "others": others,
         "emails": [MailDelivery()],
     }

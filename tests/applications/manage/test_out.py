@@ -10,7 +10,6 @@ from django.db import connection, transaction
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
-from applications.manage import reading
 from applications.models import (
     Access,
     AccessLog,
@@ -40,25 +39,6 @@ from vacancies.models import IntegrationScope, Vacancy
 # On PostgreSQL, a change is read when its transaction has ended.
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "qqnever"
-
-
-# The oldest transaction of this database. The horizon of a snapshot is that of the whole server, on
-# which the other test processes have long transactions.
-OWN_HORIZON = """
-SELECT least(min(backend_xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
-FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-"""
-
-
-@pytest.fixture(autouse=True)
-def _own_horizon(monkeypatch):
-    def horizon() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(OWN_HORIZON)
-            return cursor.fetchone()[0]
-
-    if connection.vendor == "postgresql":
-        monkeypatch.setattr(reading, "horizon", horizon)
 
 
 @pytest.fixture

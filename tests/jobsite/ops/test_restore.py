@@ -29,6 +29,7 @@ from tests.jobsite.ops.backups import (
     tree,
     with_manifest,
 )
+from tests.vacancies.manage.client import Api, make_integration
 from tests.wsgi import ask
 from vacancies.models import Attachment
 
@@ -39,6 +40,7 @@ pytestmark = backups.ARCHIVES
 def test_restore_on_an_empty_machine_is_complete(site, settings, tmp_path, elsewhere):
     bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
     make_token(site.user)
+    api = Api(make_integration("Payroll"), "-")
     assert set(files.values()) >= {b"%PDF-1"}
     made = run("backup", tmp_path / "backups")
     archive = Path(made["archive"])
@@ -61,6 +63,7 @@ def test_restore_on_an_empty_machine_is_complete(site, settings, tmp_path, elsew
     assert rows() == stored
     assert media(Path(settings.MEDIA_ROOT)) == files
     assert not Token.objects.exists()  # revoked tokens must not become valid again
+    assert api.get("vacancies").status_code == 401
     assert site.bodies() == bodies
     with pytest.raises(CommandError, match="not empty"):
         run("restore", archive)

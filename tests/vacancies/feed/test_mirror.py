@@ -14,7 +14,7 @@ from contextlib import closing
 import pytest
 from django.core.management import CommandError
 
-from tests.servers import NGINX, ROOT, Instance, stub_server
+from tests.servers import NGINX, ROOT, Instance, stub_server, until
 from tests.servers.nginx import Nginx
 from tests.vacancies.commands import run as run_command
 
@@ -125,6 +125,40 @@ def test_check_finds_what_differs(base, tmp_path):
         rows.execute("UPDATE vacancy SET item = json_set(item, '$.title', 'x') WHERE id = 3")
         rows.commit()
     assert mirror(base, file, "--check") == 1
+
+
+FOLLOW = """
+import sys
+from django.core.management import execute_from_command_line
+from vacancies.management.commands import mirror
+mirror.POLL_SECONDS = 0.2
+execute_from_command_line(["manage.py", "mirror", *sys.argv[1:], "--follow"])
+"""
+
+
+@pytest.mark.slow("a service in processes of its own")
+def test_it_follows_until_it_is_interrupted(instance, tmp_path):
+    folder = tmp_path / "copy"
+    with instance.serve() as base:
+        words = [sys.executable, "-c", FOLLOW, base, str(folder)]
+        process = subprocess.Popen(
+            words, cwd=ROOT, env=instance.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+        def is_title(title):
+            items = in_folder(folder) if (folder / "index.json").exists() else {}
+            return title in {item["title"] for item in items.values()}
+
+        for title in ("First", "Second"):
+            change(instance, f"Vacancy.objects.filter(reference='n1').update(title='{title}')")
+            until(lambda title=title: is_title(title))
+    # The service has stopped: the copy stays, and the process goes on.
+    time.sleep(1)
+    assert process.poll() is None
+    assert is_title("Second")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) not in (0, 3)
+    assert b"Traceback" not in process.stdout.read()
 
 
 KILLED = int(os.environ.get("MIRROR_KILLS", "3"))  # MIRROR_KILLS=100 takes some minutes

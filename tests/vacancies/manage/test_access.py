@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from applications.privacy import retention
-from jobsite.ops.backups import restore
 from jobsite.serving.response_cache import ResponseCache
 from tests.applications.makers import make_token
 from tests.factories import make_brand, make_vacancy
@@ -178,11 +177,6 @@ def test_no_cache_and_no_other_origin_gets_a_response(brands):
     preflight = {"HTTP_ORIGIN": "https://evil.example", "HTTP_ACCESS_CONTROL_REQUEST_METHOD": "PUT"}
     answer = send("OPTIONS", "acme/vacancies/V-1", **preflight)
     assert "Access-Control-Allow-Origin" not in answer
-
-
-def test_a_restored_token_is_not_valid_again():
-    statements = restore._statements({"tables": ["vacancies_integrationtoken"]})
-    assert statements == ["DELETE FROM vacancies_integrationtoken"]
 
 
 def test_purge_keeps_the_technical_user_of_an_idle_integration():

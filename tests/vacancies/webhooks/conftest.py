@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from applications.manage.events import ApplicationEvents
 from jobsite.http_client import NoAnswerError, PostAnswer
 from tests.conftest import NOW
 from tests.vacancies.webhooks.fakes import FakeReceiver, Sent
@@ -33,7 +34,7 @@ def receiver(monkeypatch) -> FakeReceiver:
 @pytest.fixture
 def deliver(time_machine):
     """Run the job as `manage.py deliver` does, at NOW or so much later."""
-    job = WebhookDelivery()
+    job = WebhookDelivery(ApplicationEvents())
 
     def run(later: timedelta = timedelta()) -> datetime:
         at = NOW + later

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils import timezone
@@ -128,6 +128,9 @@ class IntegrationAdmin(JobsiteAdmin):
             return
         super().save_model(request, obj, form, change)
         type(obj.user).objects.filter(pk=obj.user_id).update(first_name=obj.name)
+
+    def response_post_save_add(self, request: UserRequest, obj: Any) -> HttpResponse:
+        return redirect("admin:vacancies_integration_change", obj.pk)  # which has *New token…*
 
     @display(description=gettext_lazy("Scopes"))
     def scope_names(self, integration: Integration) -> str:

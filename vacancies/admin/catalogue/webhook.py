@@ -30,7 +30,7 @@ from vacancies.webhooks.delivery import resume
 from vacancies.webhooks.events import cursor_now
 from vacancies.webhooks.signing import secret_of
 
-FIXED = ("kind", "brand", "audience")  # after it was added: its cursor is of them
+FIXED = ("kind", "brand", "audience", "integration")  # after it was added: its cursors are of them
 SHOWN = 20  # attempts
 COLORS = {"active": "published", "paused": "expired", "failed": "unpublished"}
 
@@ -74,7 +74,7 @@ class WebhookPages(AdminPages):
         return TemplateResponse(request, "admin/vacancies/webhook/secret.html", context)
 
     def _webhook(self, request: UserRequest, object_id: str) -> Webhook:
-        rows = self.admin.get_queryset(request).select_related("brand")
+        rows = self.admin.get_queryset(request).select_related("brand", "integration")
         webhook: Webhook = get_object_or_404(rows, pk=as_id(object_id))
         if not self.admin.has_change_permission(request, webhook):
             raise PermissionDenied

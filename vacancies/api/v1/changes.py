@@ -1,7 +1,7 @@
 """The feed: what changed in the public and in the internal list (docs/api.md, keep a copy)."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.conf import settings
@@ -35,7 +35,7 @@ SINCE, SIZE, BRAND = "since", "page[size]", "filter[brand]"
 REPEATED = (BRAND, "fields", LANGUAGE, SIZE)
 DEFAULT_SIZE, SIZE_MAX = 100, 1_000
 LOST = "The changes after this cursor are not known any more. Read the list anew."
-NO_CURSOR = "a cursor of this feed: the value in its links.next, unchanged"
+NO_CURSOR = "a cursor of this feed: its meta.cursor, unchanged"
 
 
 @contextmanager
@@ -139,11 +139,12 @@ class ChangeViewSet(ListViewSet):
         return scope, size, cursor
 
     def page_size(self) -> int:
-        size = parameters.number(SIZE, self.query.get(SIZE, str(DEFAULT_SIZE)))
-        if size > SIZE_MAX:
-            allowed = f"a whole number from 1 to {SIZE_MAX}"
-            raise InvalidParameters([invalid_value(SIZE, self.query[SIZE], allowed)])
-        return size
+        text = self.query.get(SIZE, str(DEFAULT_SIZE))
+        with suppress(InvalidParameters):
+            if (size := parameters.number(SIZE, text)) <= SIZE_MAX:
+                return size
+        allowed = f"a whole number from 1 to {SIZE_MAX}"
+        raise InvalidParameters([invalid_value(SIZE, text, allowed)])
 
     def cursor(self, scope: cursors.FeedScope) -> cursors.Cursor | None:
         if (since := self.query.get(SINCE)) is None:
