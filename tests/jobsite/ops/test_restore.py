@@ -38,9 +38,9 @@ pytestmark = backups.ARCHIVES
 
 @pytest.mark.smoke
 def test_restore_on_an_empty_machine_is_complete(site, settings, tmp_path, elsewhere):
+    api = Api(make_integration("Payroll"), "-")
     bodies, stored, files = site.bodies(), rows(), media(Path(settings.MEDIA_ROOT))
     make_token(site.user)
-    api = Api(make_integration("Payroll"), "-")
     assert set(files.values()) >= {b"%PDF-1"}
     made = run("backup", tmp_path / "backups")
     archive = Path(made["archive"])
