@@ -15,6 +15,7 @@ from applications.manage import reading
 from applications.manage.items import permitted
 from applications.manage.reading import OutgoingCursor
 from applications.models import Application, Outgoing
+from jobsite.types import JsonObject
 from vacancies.manage.authentication import NO_BRAND
 from vacancies.models import Brand, IntegrationScope, Webhook
 from vacancies.webhooks.events import body_of, new_id
@@ -49,7 +50,7 @@ class ApplicationEvents:
         try:
             cursor = reading.decode(webhook.application_cursor, _NO_BRAND, now=at)
         except (reading.UnknownCursorError, reading.LostCursorError):
-            data = {"brand": None, "ids": [], "more": True, "since": None}
+            data: JsonObject = {"brand": None, "ids": [], "more": True, "since": None}
             return _store(webhook, at, cursor_now(at), MOVED, data)
         slugs = _brands(webhook)
         rows = reading.changed(cursor, slugs)
@@ -124,7 +125,7 @@ def _told(
     return rows[0] if rows else None
 
 
-def _store(webhook: Webhook, at: datetime, cursor: str, kind: str, data: dict[str, Any]) -> bool:
+def _store(webhook: Webhook, at: datetime, cursor: str, kind: str, data: JsonObject) -> bool:
     _update(
         webhook,
         pending_event=kind,

@@ -4,9 +4,6 @@ A cursor says what is read. Late commits are not lost: a reader gets the changes
 that are older than every running one (docs/integrations.md).
 """
 
-import base64
-import json
-import re
 from collections.abc import Collection
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -15,11 +12,12 @@ from django.db import connection
 from django.db.models import Max, Q
 
 from applications.models import Application, Outgoing
-from jobsite.models import CursorGap
+from jobsite.api import cursors
+from jobsite.api.cursors import END
+from jobsite.ops.backups.restore import REVISION_STEP
+from jobsite.serving.revision import read_state
 
 PAGE = 100
-END = 2**63 - 1  # after every id
-_TEXT = re.compile(r"[A-Za-z0-9_-]{1,400}", re.ASCII)
 
 
 class UnknownCursorError(Exception):
@@ -51,20 +49,19 @@ class OutgoingPage:
 
 
 def encode(cursor: OutgoingCursor) -> str:
-    text = json.dumps(astuple(cursor), separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return cursors.encode(astuple(cursor))
 
 
 def decode(text: str, brand: int, *, now: datetime) -> OutgoingCursor:
     """Return the cursor. Raises UnknownCursorError and LostCursorError."""
     try:
-        if not _TEXT.fullmatch(text):
-            raise UnknownCursorError
-        values = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        cursor = OutgoingCursor(*values)
+        cursor = OutgoingCursor(*cursors.decode(text))
         numbers = [cursor.brand, cursor.mark, cursor.last, cursor.walked, cursor.at]
-        is_valid = all(type(each) is int and -1 <= each <= END for each in numbers)
-        if not is_valid or encode(cursor) != text or cursor.brand != brand:
+        if (
+            not all(map(cursors.is_number, numbers))
+            or encode(cursor) != text
+            or cursor.brand != brand
+        ):
             raise UnknownCursorError
         since = datetime.fromtimestamp(cursor.at, UTC)
     except (ValueError, TypeError, OverflowError, OSError) as error:
@@ -82,13 +79,13 @@ def begin(brand: int, *, now: datetime) -> OutgoingCursor:
 
 def epoch() -> str:
     """Return what changes with a failover and a restore, after which marks may repeat."""
-    gaps = CursorGap.objects.aggregate(last=Max("pk"))["last"] or 0
+    restores = read_state().shared // REVISION_STEP
     timeline = ""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT jobsite_timeline()")
             timeline = cursor.fetchone()[0]
-    return f"{timeline}:{gaps}"
+    return f"{timeline}:{restores}"
 
 
 def horizon() -> int:

@@ -31,6 +31,7 @@ from tests.benchmarks.process import connection, cpu, execute
 from django.db import transaction
 from django.utils import timezone
 
+from jobsite.api.cursors import END
 from jobsite.serving.revision import read_state
 from jobsite.wsgi import _bare, application
 from tests.wsgi import ask
@@ -131,7 +132,7 @@ def main() -> None:
     shown = rows.exclude(audience="internal")
     scope = cursors.FeedScope(VacancyList.EXTERNAL)
     number, at = read_state().number, cursors.microseconds(timezone.now())
-    live = cursors.LiveCursor(number, cursors.END, at, cursors.END, number)
+    live = cursors.LiveCursor(number, END, at, END, number)
     poll = f"{CHANGES}?since={cursors.encode(live, scope)}&page[size]=1000"
     for path in (poll, LIST):
         page(path, application)

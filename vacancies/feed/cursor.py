@@ -1,21 +1,15 @@
-"""The cursor of a feed: what a client has read.
-
-It is text of the base64url alphabet, opaque to clients. It is not signed, because it grants nothing:
-whatever it says, a reader only gets what is public at the time of the request.
+"""The cursor of a feed: what a client has read. Whatever it says, a reader only gets what is public
+at the time of the request.
 """
 
-import base64
-import json
-import re
 import zlib
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from jobsite.api import cursors
 from vacancies.querysets import VacancyList
 
-END = 2**63 - 1  # after every id
-_TEXT = re.compile(r"[A-Za-z0-9_-]{1,400}", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = int((datetime.max.replace(tzinfo=UTC) - _EPOCH) / timedelta(microseconds=1))
 
@@ -85,8 +79,7 @@ def time(at: int) -> datetime:
 
 
 def encode(cursor: Cursor, scope: FeedScope) -> str:
-    text = json.dumps([*scope.numbers(), *astuple(cursor)], separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return cursors.encode([*scope.numbers(), *astuple(cursor)])
 
 
 def decode(text: str, scope: FeedScope) -> Cursor:
@@ -111,15 +104,11 @@ def decode(text: str, scope: FeedScope) -> Cursor:
 def _numbers(text: str) -> tuple:
     """Return the four numbers of the scope, and a list of those of the cursor. Raises CursorError."""
     try:
-        if not _TEXT.fullmatch(text):
-            raise CursorError
-        padded = text + "=" * (-len(text) % 4)
-        values = json.loads(base64.urlsafe_b64decode(padded))
+        values = cursors.decode(text)
     except ValueError:
         raise CursorError from None
     if not isinstance(values, list) or len(values) not in (8, 9):
         raise CursorError
-    is_valid = all(type(value) is int and -1 <= value <= END for value in values)
-    if not is_valid or not 0 <= values[6] <= _LAST:
+    if not all(map(cursors.is_number, values)) or not 0 <= values[6] <= _LAST:
         raise CursorError
     return (*values[:4], values[4:])

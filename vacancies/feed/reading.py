@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
+from jobsite.api.cursors import END
 from jobsite.models import CursorGap
 from jobsite.serving.revision import fetch
 from vacancies.feed.cursor import (
-    END,
     Cursor,
     CursorExpiredError,
     FeedScope,

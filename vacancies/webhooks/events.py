@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 from django.utils.crypto import get_random_string
 
+from jobsite.api.cursors import END
 from jobsite.serving.revision import read_state, snapshot
 from jobsite.types import JsonObject
 from vacancies.feed.cursor import (
-    END,
     CursorError,
     CursorExpiredError,
     FeedScope,

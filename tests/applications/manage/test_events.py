@@ -14,10 +14,10 @@ from standardwebhooks import Webhook as Verifier
 from applications.models import Application, ConsentRequest, Origin, Outgoing, StageChange
 from applications.operations.consents import answer, ask
 from applications.privacy.erasure import erase_application
-from jobsite.models import CursorGap
 from tests.applications.makers import make_application, make_stage
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
+from tests.vacancies.feed.test_cursors import restored
 from tests.vacancies.manage.client import Api, make_integration
 from tests.vacancies.webhooks.fakes import make_webhook
 from vacancies.models import IntegrationScope, Vacancy, Webhook
@@ -196,10 +196,10 @@ def test_integration_that_may_not_read_is_told_nothing(told, receiver, change):
         assert (kind, len(pks)) == ("received", 2)
 
 
-def test_after_a_failover_and_for_long_paused_ones_everything_is_to_be_read_anew(told):
+def test_after_a_restore_and_for_long_paused_ones_everything_is_to_be_read_anew(told):
     webhook = make_webhook(integration=make_integration(scopes=SCOPES))
     make_in()
-    CursorGap.objects.create(after=-1, before=-1)
+    restored()
     assert told() == [("moved", None, [])]
     assert told.events[0]["data"] == {"brand": None, "ids": [], "more": True, "since": None}
     made = make_in()

@@ -7,10 +7,10 @@ from importlib import import_module
 
 import pytest
 
+from jobsite.api.cursors import END
 from tests.vacancies.feed import test_cursors, test_exactness
 from tests.vacancies.feed.test_exactness import clients, on_postgresql, sql  # noqa: F401 - fixture
 from vacancies.feed import reading
-from vacancies.feed.cursor import END
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TRIGGERS = "vacancies.migrations.0010_feed_triggers"
