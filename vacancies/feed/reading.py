@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from django.db.models import Q
 
 from jobsite.api.cursors import END
-from jobsite.models import CursorGap
 from jobsite.serving.revision import fetch
 from vacancies.feed.cursor import (
     Cursor,
@@ -38,6 +37,9 @@ from vacancies.readmodel.totals import is_maintained
 NOWHERE = (-1, -1)  # before the first row
 SCAN = 1_000  # rows that one request looks at, at least
 STEP = 100  # rows to read at a time, at least
+_GAPS = (
+    "SELECT 1 FROM jobsite_cursorgap WHERE after < %s AND before > %s OR after < %s AND before > %s"
+)
 _ENTRIES = (
     "SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
     "JOIN vacancies_feedentry AS e ON e.mark = c.mark "
@@ -106,10 +108,7 @@ def _is_in_gap(cursor: Cursor) -> bool:
     """R6, R7: whether a revision that the client read, or stopped in, is not known any more."""
     is_inside = isinstance(cursor, LiveCursor) and cursor.last != END
     read_until = cursor.number - is_inside
-    gaps = Q(after__lt=read_until, before__gt=read_until)
-    return CursorGap.objects.filter(
-        gaps | Q(after__lt=cursor.seen, before__gt=cursor.seen)
-    ).exists()
+    return bool(fetch(_GAPS, read_until, read_until, cursor.seen, cursor.seen))
 
 
 class _Reader:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers import POSTGRES, ROOT, Postgres
+from tests.servers import POSTGRES, ROOT, Postgres, folder_with_logs
 
 pytestmark = [
     pytest.mark.slow("two clusters of PostgreSQL"),
@@ -44,7 +44,8 @@ for line in sys.stdin:
 
 class Site:
     def __init__(self, database: Postgres) -> None:
-        env = {"DATABASE_URL": database.url, "RESPONSE_CACHE_MB": "0", "DEBUG": "on"}
+        env = {"DATABASE_URL": database.url, "RESPONSE_CACHE_MB": "0"}
+        env |= {"SECRET_KEY": "only-for-this-test-" * 4}
         env |= {"ALLOWED_HOSTS": "testserver", "PATH": "", "PYTHONPATH": str(ROOT)}
         self.process: Any = subprocess.Popen(
             [sys.executable, "-c", SITE],
@@ -83,8 +84,8 @@ def copy_with_pg_dump(source: Postgres, target: Postgres) -> None:
     )
 
 
-def test_cursors_of_the_first_cluster_are_exact_in_the_other_or_expire(tmp_path):
-    with Postgres(tmp_path / "first") as first, Postgres(tmp_path / "second") as second:
+def test_cursors_of_the_first_cluster_are_exact_in_the_other_or_expire():
+    with folder_with_logs() as path, Postgres(path / "1") as first, Postgres(path / "2") as second:
         with Site(first) as site:
             site("call_command('migrate', verbosity=0)")
             one, two = site("answer = [make_vacancy(title=each).pk for each in ('A', 'B')]")
