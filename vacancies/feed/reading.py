@@ -53,6 +53,15 @@ _BY_ID = (
     "FROM unnest(%s::bigint[]) AS ids (id) LEFT JOIN vacancies_vacancy AS v ON v.id = ids.id "
     "LEFT JOIN vacancies_feedentry AS e ON e.vacancy_id = ids.id"
 )
+# The starts and ends of listed vacancies.
+_TURNS = " UNION ALL ".join(
+    f"(SELECT {name}, vacancy_id FROM vacancies_listedvacancy WHERE {rows} AND {name} BETWEEN %s "
+    f"AND %s AND ({name}, vacancy_id) > (%s, %s) ORDER BY 1, 2 LIMIT %s)"
+    for name, rows in (
+        ("publish_from", "NOT is_expired"),
+        ("publish_until", "is_expired IN (false, true)"),
+    )
+)
 _TOUCHED = (
     "SELECT c.number FROM jobsite_commit AS c WHERE c.number >= %s AND EXISTS "
     "(SELECT 1 FROM vacancies_feedtouch AS t WHERE t.mark = c.mark) ORDER BY c.number LIMIT 1"
@@ -187,15 +196,21 @@ class _Reader:
 
     def turns(self, at: int, last: int, limit: int) -> list[tuple[int, int]]:
         """The starts and ends after `at` until now: the time and the id of each, in this order."""
-        found: set[tuple[int, int]] = set()
-        for name in ("publish_from", "publish_until"):
-            rows = _published(with_expired=name == "publish_until").filter(
-                Q(**{f"{name}__gt": time(at)}) | Q(**{name: time(at)}, pk__gt=last),
-                **{f"{name}__range": (time(at), self.now)},
-            )
-            first = rows.order_by(name, "pk").values_list(name, "pk")[:limit]
-            found |= {(microseconds(moment), pk) for moment, pk in first}
-        return sorted(found)[:limit]
+        since = time(at)
+        if is_maintained():
+            rows = fetch(_TURNS, *[since, self.now, since, last, limit] * 2)
+        else:
+            rows = [
+                row
+                for name in ("publish_from", "publish_until")
+                for row in Vacancy.objects.filter(
+                    Q(**{f"{name}__gt": since}) | Q(pk__gt=last),
+                    **{"status": "published", f"{name}__range": (since, self.now)},
+                )
+                .order_by(name, "pk")
+                .values_list(name, "pk")[:limit]
+            ]
+        return sorted({(microseconds(moment), pk) for moment, pk in rows})[:limit]
 
     def current(self, pks: list[int]) -> dict[int, tuple[list[Any] | None, list[Any] | None]]:
         """Return by id the vacancy as it is now and the flags of its entry. None: there is none."""
@@ -234,13 +249,13 @@ class _Reader:
         return None
 
 
-def _published(*, with_expired: bool = True) -> PublishedQuerySet:
+def _published() -> PublishedQuerySet:
     """The rows of the vacancies whose status is published; on PostgreSQL those of the read model,
-    which has the indexes. Without those marked as expired, its index of starts applies.
+    which has the indexes.
     """
     if not is_maintained():
         return Vacancy.objects.filter(status="published")
-    return ListedVacancy.objects.filter(is_expired__in=(False, True) if with_expired else (False,))
+    return ListedVacancy.objects.filter(is_expired__in=(False, True))
 
 
 def changed(number: int, last: int, *, step: int) -> Iterator[tuple[int, int]]:

@@ -120,7 +120,8 @@ class ChangeViewSet(ListViewSet):
         with collected(errors):
             size = self.page_size()
         slug = self.query.get(BRAND, "")
-        brand = Brand.objects.filter(slug=slug).first() if settings.MULTI_BRANDING else None
+        has_brand = settings.MULTI_BRANDING and slug != ""
+        brand = Brand.objects.filter(slug=slug).first() if has_brand else None
         scope = cursors.FeedScope(
             self.vacancy_list,
             brand.pk if brand else None,
