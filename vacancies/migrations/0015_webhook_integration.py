@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("vacancies", "0012_vacancy_text_triggers")]
+    dependencies = [("vacancies", "0014_label_triggers")]
     operations = [
         migrations.AddField(
             "webhook",
