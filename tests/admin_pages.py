@@ -551,6 +551,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "owner": {"owner": world.staff["Recruiter"].pk},
         "tag": {"name": "Posted", "step": "add"},
         "contact": {"family_name": "Posted", "language": "en"},
+        "task": {"name": "Posted", "planned_at_0": str(day), "planned_at_1": "10:00:00"},
         "email": {"subject": "Posted", "body": "Posted", "step": "send"},
         "interview": {
             "uid": "0f" * 16,
@@ -667,8 +668,6 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
                 "channel": "phone",
                 "received_on": str(timezone.localdate()),
             }
-        case "applications.application":
-            return {"stage": world.other_stage.pk, "seen": row.changes.last().pk if row else ""}
         case "auth.user":
             brands = [world.own.brand.pk]
             if row:

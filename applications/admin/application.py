@@ -1,25 +1,28 @@
-"""The admin of applications: the list."""
+"""The admin of applications: the list, and what its pages are."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, OuterRef, QuerySet, Subquery
-from django.forms.models import BaseInlineFormSet
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.html import format_html, format_html_join
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
 from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
+from applications.admin.interviews.tasks import TaskPages
 from applications.admin.list.adding import ADD, AddingPage
 from applications.admin.list.board import BoardPages
 from applications.admin.list.bulk_actions import ACTIONS
@@ -32,13 +35,12 @@ from applications.admin.page.considering import ConsideringPages
 from applications.admin.page.emails import EmailPages
 from applications.admin.page.erasure import ErasurePages
 from applications.admin.page.files import FilePages
-from applications.admin.page.form import ApplicationForm, StepInline
 from applications.admin.page.notes import NotePages
 from applications.admin.page.origins import OriginPages
 from applications.admin.page.page import ApplicationPage
-from applications.admin.page.review import ReviewPages
 from applications.admin.page.scorecards import ScorecardPages
-from applications.admin.parts import WRITE
+from applications.admin.page.walking import WalkPages
+from applications.admin.parts import LIST_QUERY, WRITE
 from applications.models import Access, Application, HistoryEntry, SubmissionFile
 from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet, folded_address
@@ -100,7 +102,7 @@ class ApplicationChangeList(IdChangeList):
         """
         page = self.model_admin
         base = reverse("admin:applications_application_changelist")
-        suffix = f"?{self.preserved_filters}" if self.preserved_filters else ""
+        suffix = f"?{self.preserved_filters or f'{LIST_QUERY}='}"
         names = [
             name for name in self.list_display if name not in ("action_checkbox", "applicant_name")
         ]
@@ -116,7 +118,7 @@ class ApplicationChangeList(IdChangeList):
 
 @admin.register(Application)
 class ApplicationAdmin(BrandScopedAdmin):
-    """The list of applications, and the form of one."""
+    """The list of applications. The other pages are those of `page_classes`."""
 
     page_classes = (
         FilePages,
@@ -124,7 +126,7 @@ class ApplicationAdmin(BrandScopedAdmin):
         MovePages,
         BulkEmailPages,
         ApplicationViews,
-        ReviewPages,
+        WalkPages,
         NotePages,
         EmailPages,
         ErasurePages,
@@ -135,6 +137,7 @@ class ApplicationAdmin(BrandScopedAdmin):
         AssigningPages,
         InterviewPages,
         SlotPages,
+        TaskPages,
     )
 
     list_display = (
@@ -234,7 +237,7 @@ class ApplicationAdmin(BrandScopedAdmin):
 
     @display(description=_("Stage"), ordering="stage_name")
     def visible_stage(self, application: Application) -> str:
-        """Like `current_stage`, without a template per row."""
+        """Without a template per row."""
         return format_html('<span class="panel-state">{}</span>', application.stage_label or "-")
 
     @display(description=_("Next interview or task"), ordering="next_at")
@@ -279,89 +282,29 @@ class ApplicationAdmin(BrandScopedAdmin):
     def has_export_permission(self, request: UserRequest) -> bool:
         return request.user.has_perm("applications.export_application")
 
-    # --- the form ---
-
-    form = ApplicationForm
-    fieldsets = ((_("Decision"), {"fields": ("stage", "rating")}),)
-    readonly_fields = ("current_stage",)
-    inlines = (StepInline,)
+    # --- the page of one ---
 
     class Media:
         css = {"all": ("applications/application.css",)}
-        js = ("applications/application.js", "applications/reader.js", "applications/review.js")
+        js = ("applications/application.js", "applications/reader.js", "applications/walking.js")
 
-    def get_object(
-        self, request: UserRequest, object_id: str, from_field: str | None = None
-    ) -> Application | None:
-        application = super().get_object(request, object_id, from_field)
-        if application and request.method == "POST":
-            # Locked, then read again: of two concurrent saves, the second one gets the conflict
-            # error.
-            Application.objects.select_for_update().filter(pk=application.pk).first()
-            application = super().get_object(request, object_id, from_field)
-        return application
-
-    def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> Any:
-        form = super().get_form(request, *args, **kwargs)
-        form.user = request.user
-        return form
-
-    def get_fieldsets(self, request: UserRequest, obj: Application | None = None) -> Any:
-        """A read-only page shows the stage as text."""
-        if self.has_change_permission(request, obj):
-            return self.fieldsets
-        ((name, spec),) = self.fieldsets
-        fields = tuple("current_stage" if field == "stage" else field for field in spec["fields"])
-        return [(name, {"fields": fields})]
-
+    @method_decorator(require_safe)
     def change_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
-        response = super().change_view(request, object_id, **kwargs)
-        if response.status_code == 200:
-            log_access(request.user, Access.VIEW, int(object_id))
-            form = response.context_data["adminform"].form
-            # the only error, of this form and of its interviews
-            if getattr(form, "is_unconfirmed", False) and len(response.context_data["errors"]) == 1:
-                original = response.context_data["original"]
-                response = MovePages(self).confirm_one(request, original, form.move_form)
-        response["Cache-Control"] = "private, no-store"
-        return response
+        application = self.get_object(request, object_id)
+        if not self.has_view_permission(request, application):
+            raise PermissionDenied
+        if application is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        return ApplicationPage(self).view(request, application)
 
     def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
         response = super().history_view(request, object_id, **kwargs)
         if response.status_code == 200:
             log_access(request.user, Access.VIEW, int(object_id))
+            name = response.context_data["object"].display_name
+            response.context_data["title"] = gettext("History of %(name)s") % {"name": name}
         return response
-
-    def render_change_form(
-        self,
-        request: UserRequest,
-        context: Context,
-        *args: object,
-        obj: Application,
-        **kwargs: object,
-    ) -> HttpResponse:
-        context |= ApplicationPage(self).page_context(request, obj)
-        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
-
-    def save_model(
-        self, request: UserRequest, obj: Application, form: ApplicationForm, change: bool
-    ) -> None:
-        ApplicationPage(self).save(request, obj, form)
-
-    def save_formset(
-        self, request: UserRequest, form: ApplicationForm, formset: BaseInlineFormSet, change: bool
-    ) -> None:
-        now = timezone.now()
-        for step in formset.save(commit=False):
-            step.updated_at = now
-            step.save()
-        for step in formset.deleted_objects:
-            step.delete()
 
     def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
         """Applicants are erased with all their data (ErasurePages), not row by row."""
         return False
-
-    @display(description=_("Stage"), ordering="stage_name", label=True)
-    def current_stage(self, application: Application) -> str:
-        return application.stage_label or "-"

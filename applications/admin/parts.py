@@ -1,5 +1,7 @@
 """What the pages of applications share."""
 
+from urllib.parse import urlencode
+
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -12,6 +14,9 @@ from jobsite.types import StrOrPromise, UserRequest
 
 CHANGE = "applications.change_application"
 WRITE = "applications.add_message"
+# What the address of a page of an application repeats: the query of the list that the user came
+# from, and the ids of the applications that follow each other (page/walking.py).
+LIST_QUERY, SERIES = "_changelist_filters", "series"
 
 
 class ApplicationPages(AdminPages):
@@ -38,9 +43,9 @@ class ApplicationPages(AdminPages):
         return application
 
     def page_of(self, request: UserRequest, application: Application, part: str = "") -> str:
-        """Return the URL of the page of `application`, at `part`, with the filters of the list."""
+        """Return the URL of the page of `application`, at `part`, in the list of the user."""
         url = reverse("admin:applications_application_change", args=[application.pk])
-        query = self.admin.get_preserved_filters(request)
+        query = urlencode(carried(request))
         return f"{url}{'?' if query else ''}{query}{'#' if part else ''}{part}"
 
     def back(self, request: UserRequest, application: Application, part: str) -> HttpResponse:
@@ -48,3 +53,7 @@ class ApplicationPages(AdminPages):
 
     def message(self, request: UserRequest, text: StrOrPromise, level: int) -> None:
         self.admin.message_user(request, text, level)
+
+
+def carried(request: UserRequest) -> dict[str, str]:
+    return {name: request.GET[name] for name in (LIST_QUERY, SERIES) if name in request.GET}

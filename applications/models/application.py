@@ -130,7 +130,7 @@ class Application(models.Model):
 
     def __str__(self) -> str:
         # without a name, because logs contain it
-        return gettext("Application %(number)s") % {"number": self.pk}
+        return gettext("Applicant %(reference)s") % {"reference": self.reference or self.pk}
 
     @property
     def stage_label(self) -> str:

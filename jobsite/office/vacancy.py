@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from applications.admin.parts import LIST_QUERY
 from applications.models import Application, Stage
 from jobsite.admin.base import counted, counted_link
 from jobsite.office.reports import ReportPages
@@ -24,13 +25,21 @@ def candidates_of(vacancy: Vacancy) -> Context:
     stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])
     return {
         "url": f"{reverse('admin:applications_application_board')}?{query}",
-        "review_url": f"{reverse('admin:applications_application_review')}?{query}"
-        if by_stage
-        else "",
+        "first_url": first_of(vacancy, query),
         "count": sum(by_stage.values()),
         "by_stage": by_stage,
         "stages": [{"name": str(stage), "count": by_stage[stage.pk]} for stage in stages],
     }
+
+
+def first_of(vacancy: Vacancy, filters: str) -> str:
+    """Return the page of the newest application for `vacancy`, in the list with `filters`; "" if
+    there is none.
+    """
+    rows = Application.objects.filter(vacancy=vacancy).newest_first()
+    pk = rows.values_list("pk", flat=True).first()
+    url = reverse("admin:applications_application_change", args=[pk or 0])
+    return f"{url}?{urlencode({LIST_QUERY: filters})}" if pk else ""
 
 
 @admin.register(Vacancy)

@@ -19,9 +19,9 @@ from tests.browser.admin import (
     findings,
     follow,
     log_in,
-    save,
     serve_static_files,
     sign_in,
+    tab,
     visit,
 )
 from tests.factories import make_brand, make_vacancy
@@ -122,19 +122,19 @@ def test_recruiter_processes_an_application(
     visit(page, f"{site}/admin/")
     assert page.get_by_role("link", name="Applications 3 new").count() == 1
     visit(page, address(site, office))
-    page.get_by_role("heading", name="Answers").wait_for()
+    page.get_by_role("tab", name="Answers").wait_for()
     office.refresh_from_db()
     assert office.read_at is not None
 
+    tab(page, "Notes")
     page.get_by_label("New note").fill("Good. @piet please call.")
     page.get_by_role("button", name="Add note").click()
     page.get_by_text("Mentioned: Piet Peeters").wait_for()
 
-    page.get_by_role("radio", name="4").check()
-    follow(page, "button", "Save")
-    page.get_by_text("Rating: 4 of 5").wait_for()
+    page.get_by_role("button", name="Rate 4 of 5").click()
+    page.locator("[data-unsaved-of]").get_by_text("Mia Maes: rated 4/5.").wait_for()
 
-    page.get_by_role("link", name="Write an email").click()
+    page.get_by_role("link", name="Email", exact=True).click()
     page.get_by_label("Template").select_option(label="Invitation")
     follow(page, "button", "Use this template")
     assert findings(page) == []
@@ -146,16 +146,18 @@ def test_recruiter_processes_an_application(
     page.get_by_text("The email is queued.").wait_for()
     assert Message.objects.get(kind="template").author.username == "anna"
 
-    page.locator("#id_stage").select_option(label="Rejected")
-    follow(page, "button", "Save")
-    page.get_by_text("Move Mia Maes to Rejected?").first.wait_for()
+    page.get_by_role("button", name="Reject…").click()
+    page.get_by_role("heading", name="1 application moves to “Rejected”").wait_for()
     assert findings(page) == []
     assert office.changes.count() == 1
-    follow(page, "button", "Move to Rejected")
+    follow(page, "button", "Move 1 application")
     assert office.changes.count() == 2
     page.get_by_role("button", name="Undo: Rejected").click()
     page.get_by_text("The stage change was undone.").wait_for()
     assert findings(page) == []
+    for name in ("Answers", "Notes", "Emails", "Interviews", "Scorecards", "History"):
+        tab(page, name)
+        assert findings(page) == []
 
 
 def test_every_field_lies_inside_its_card(
@@ -164,13 +166,14 @@ def test_every_field_lies_inside_its_card(
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, address(site, office))
-    page.get_by_text("Add task").click()
-    page.locator("#id_history-0-planned_at_1").wait_for()
     found = {}
     for width in (375, 1024, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 900})
-        found[width] = cut_off(page)
-    assert found == {width: [] for width in found}
+        for name in ("Notes", "Interviews"):
+            tab(page, name)
+            found[width, name] = cut_off(page)
+    visit(page, address(site, office).replace("change/", "task/"))
+    assert found | {"task": cut_off(page)} == {key: [] for key in [*found, "task"]}
 
 
 def test_pages_fit_a_phone(live_server: Any, browser_page: Any, office: Application) -> None:
@@ -197,27 +200,26 @@ def test_recruiter_works_by_keyboard(
 ) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
-    visit(page, address(site, office))
-
-    page.locator("#id_rating_0").focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
+    visit(page, f"{address(site, office)}?_changelist_filters=")
+    page.get_by_role("tab", name="Answers").focus()
+    page.keyboard.press("ArrowRight")
     page.get_by_label("New note").focus()
-    page.keyboard.type("Typed @piet")
+    page.keyboard.type("Typed @piet 3")  # no shortcuts
     page.keyboard.press("Tab")  # colleagues
     page.keyboard.press("Enter")
     page.get_by_text("@piet (Piet Peeters)").wait_for()
     page.once("dialog", lambda dialog: dialog.dismiss())
-    page.get_by_role("link", name="Older").focus()
+    page.get_by_role("link", name="Back to the list").focus()
     with page.expect_event("dialog") as asked:
-        page.keyboard.press("Enter")  # the rating and the note are not saved yet
+        page.keyboard.press("Enter")  # the note is not saved yet
     assert asked.value.type == "beforeunload"
-    page.get_by_role("button", name="Save", exact=True).focus()
-    page.once("dialog", lambda dialog: dialog.accept())  # the note
+    page.locator(".application-more summary").press("Enter")
+    page.get_by_role("button", name="Mark as unread").focus()
+    page.once("dialog", lambda dialog: dialog.accept())
     with page.expect_navigation():
         page.keyboard.press("Enter")
     office.refresh_from_db()
-    assert office.rating == 3
+    assert (office.rating, office.read_at) == (None, None)
 
 
 def test_text_of_a_note_and_an_email_survives_the_end_of_the_session(
@@ -226,11 +228,10 @@ def test_text_of_a_note_and_an_email_survives_the_end_of_the_session(
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, address(site, office))
-    page.get_by_role("radio", name="4").check()
+    tab(page, "Notes")
     page.get_by_label("New note").fill("First note")
     page.get_by_role("button", name="Add note").click()
     page.locator("#notes").get_by_text("The note was added.").wait_for()
-    assert page.get_by_role("radio", name="4").is_checked()  # it is not saved yet
     assert page.locator("#notes article").count() == 1
 
     for kind in ("note", "email"):
@@ -255,8 +256,9 @@ def test_text_of_a_note_and_an_email_survives_the_end_of_the_session(
         page.get_by_role("button", name="Add note" if kind == "note" else "Preview").click()
         page.get_by_text("A long text").locator("visible=true").last.wait_for()
         if kind == "note":
-            save(page)  # the token of this form is older than the new session
-            assert page.get_by_role("radio", name="4").is_checked()
+            # The token of this form is older than the new session.
+            page.get_by_role("button", name="Rate 4 of 5").click()
+            page.locator("[data-unsaved-of]").get_by_text("rated 4/5.").wait_for()
     follow(page, "button", "Send")
     page.get_by_text("The email is queued.").wait_for()
     assert set(office.notes.values_list("text", flat=True)) == {"First note", "A long text"}

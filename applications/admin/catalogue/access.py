@@ -130,7 +130,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
     @display(description=_("Application"), ordering="application")
     def record(self, entry: Any) -> str:
         if entry.found is None:
-            return gettext("Application %(number)s") % {"number": entry.application}
+            return str(Application(pk=entry.application))
         text = f"{entry.found.display_name}: {entry.found.vacancy.title}"
         url = reverse("admin:applications_application_change", args=[entry.application])
         return _linked(url, text)

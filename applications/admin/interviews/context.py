@@ -14,10 +14,8 @@ from jobsite.types import Context
 def interviews_context(
     user: User, application: Application, entries: Iterable[HistoryEntry], *, now: datetime
 ) -> Context:
-    """Return the interviews among the `entries` of `application`, for its page."""
-    shown = [
-        _interview(entry, application, user, now=now) for entry in entries if entry.is_interview
-    ]
+    """Return the interviews and tasks `entries` of `application`, for its page."""
+    shown = [_interview(entry, application, user, now=now) for entry in entries]
     offers = [
         {
             "offer": each,

@@ -333,7 +333,7 @@ def _add(
         return None
     log_access(request.user, Access.CHANGE, application.pk)
     page = reverse("admin:applications_application_change", args=[application.pk])
-    link = format_html('<a class="text-link" href="{}">{}</a>', page, application)
+    link = format_html('<a class="text-link" href="{}">{}</a>', page, application.display_name)
     text = (
         gettext("{link} was added. The applicant gets an email that says what is stored.")
         if application.email

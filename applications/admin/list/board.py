@@ -19,6 +19,7 @@ from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 from applications.admin.moves.pages import stages
+from applications.admin.parts import LIST_QUERY
 from applications.admin.selection import NAMES, ApplicationSelection
 from applications.models import Application, Stage
 from applications.querysets import ApplicationQuerySet
@@ -72,7 +73,6 @@ class BoardPages(AdminPages):
             "head": head,
             "fieldsets": fieldsets,
             "columns": found,
-            "has_cards": any(column.count for column in found),
         }
         return TemplateResponse(request, "admin/applications/application/list/board.html", context)
 
@@ -147,8 +147,10 @@ class Cards:
                 buttons,
             )
 
-    def html(self, application: Application) -> str:
-        """Return the card. `format_html` for each of its parts would take five times as long."""
+    def html(self, application: Application, column: str) -> str:
+        """Return the card; its link has the query `column`. `format_html` for each of its parts
+        would take five times as long.
+        """
         name = escaped(application.display_name)
         age = timesince(application.created_at, self.now, depth=1)
         facts = [escaped(self.texts["age"] % {"age": age})]
@@ -168,7 +170,7 @@ class Cards:
         url = self.url.replace("/0/", f"/{application.pk}/")
         return SafeString(
             f'<li class="board-card" data-card data-name="{name}"{drag}>'
-            f'<a class="board-name" href="{url}">{name}</a>'
+            f'<a class="board-name" href="{url}{column}">{name}</a>'
             f'<p class="board-facts">{" · ".join(facts)}</p>{row}{menu}</li>'
         )
 
@@ -216,5 +218,6 @@ def columns(
     fields = ("user", "vacancy", "created_at", "rating", "read_at", "is_repeated", *NAMES)
     by_pk = named.only(*fields).in_bulk()
     for stage, of_stage in shown.items():
-        found[stage].cards = [cards.html(by_pk[pk]) for pk in of_stage if pk in by_pk]
+        link = f"?{urlencode({LIST_QUERY: found[stage].list_url.partition('?')[2]})}"
+        found[stage].cards = [cards.html(by_pk[pk], link) for pk in of_stage if pk in by_pk]
     return list(found.values())

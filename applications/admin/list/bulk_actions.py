@@ -15,7 +15,7 @@ from applications import exports
 from applications.admin.interviews.slots import SlotPages
 from applications.admin.list.bulk_email import BulkEmailPages
 from applications.admin.page.assigning import AssigningPages
-from applications.admin.page.review import MAX, ReviewPages
+from applications.admin.page.walking import MAX, WalkPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.operations.access_log import log_access
@@ -26,11 +26,11 @@ from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirm
 from jobsite.types import UserRequest
 
 
-@admin.action(description=_("Review…"), permissions=["view"])
-def review_selected(
+@admin.action(description=_("Open one after the other"), permissions=["view"])
+def open_selected(
     page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
 ) -> HttpResponse:
-    return ReviewPages(page).begin(request, list(queryset.values_list("pk", flat=True)[: MAX + 1]))
+    return WalkPages(page).begin(request, list(queryset.values_list("pk", flat=True)[: MAX + 1]))
 
 
 @admin.action(description=_("Send an email…"), permissions=["email"])
@@ -167,7 +167,7 @@ def _mark(
 
 
 ACTIONS = (
-    review_selected,
+    open_selected,
     email_selected,
     offer_times,
     assign_selected,

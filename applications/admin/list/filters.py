@@ -15,7 +15,6 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter, DropdownFilte
 
 from applications.admin.moves.pages import stages
 from applications.admin.page.assigning import tags_of
-from applications.admin.page.review import ReviewFilter
 from applications.models import ApplicationTag, Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
@@ -264,5 +263,4 @@ FILTERS = (
     PayFilter,
     OwnerFilter,
     TagFilter,
-    ReviewFilter,
 )

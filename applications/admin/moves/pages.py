@@ -31,7 +31,7 @@ from applications.models import Access, Application, Stage, StageChange
 from applications.operations import Move, Moved, move_if_unchanged, undo_moves
 from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet
-from jobsite.admin.base import as_id, posted_again
+from jobsite.admin.base import as_id
 from jobsite.admin.once import once_per_request
 from jobsite.admin.selection import way_back
 from jobsite.days import days_after
@@ -140,30 +140,6 @@ class MovePages(ApplicationPages):
         template = "admin/applications/application/moves/confirm_move.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)
 
-    def confirm_one(
-        self, request: UserRequest, application: Application, form: MoveForm
-    ) -> TemplateResponse:
-        """Ask whether the applicant is hired or rejected. What the page of the application posted
-        is posted again, confirmed.
-        """
-        stage = form.stage
-        title = gettext("Move %(applicant)s to %(stage)s?")
-        title %= {"applicant": application.display_name, "stage": stage}
-        context = {
-            **self.context(request, title),
-            "original": application,
-            "stage": stage,
-            "form": form,
-            **email_context(request, stage, [application]),
-            "repeated": [
-                *posted_again(request, "confirmed", *form.fields),
-                ("confirmed", stage.pk),
-            ],
-            "back": self.page_of(request, application),
-        }
-        template = "admin/applications/application/moves/confirm.html"
-        return TemplateResponse(request, template, context, status=422 if form.errors else 200)
-
     def _run(
         self,
         request: UserRequest,
@@ -262,7 +238,7 @@ class MovePages(ApplicationPages):
                 "Not undone: the applicant sees the change already, or the stage changed again."
             )
             self.message(request, text, messages.WARNING)
-        return self.back(request, application, "stages")
+        return self.back(request, application, "")
 
     def log_moves(
         self, request: UserRequest, pks: list[int], text: StrOrPromise, **values: object

@@ -71,12 +71,13 @@ def with_links(text: str, pks: Sequence[int]) -> str:
 
 
 def links(pks: Sequence[int]) -> str:
-    """Return links to the first of the applications, and how many there are more. No names:
-    messages are stored in sessions, which an erasure does not search.
+    """Return links to the first of the applications, and how many there are more. A message is in
+    a cookie or a session, which ends within hours, until a page shows it.
     """
+    rows = Application.objects.select_related("user").filter(pk__in=pks[:MAX_NAMES])
     shown = [
-        (reverse("admin:applications_application_change", args=[pk]), Application(pk=pk))
-        for pk in pks[:MAX_NAMES]
+        (reverse("admin:applications_application_change", args=[row.pk]), row.display_name)
+        for row in rows
     ]
     found = format_html_join(", ", '<a class="text-link" href="{}">{}</a>', shown)
     more = len(pks) - len(shown)

@@ -1,47 +1,81 @@
-"""The page of one application: what it shows beside the form, and what its form changes."""
+"""The page of one application: files beside what is known and what is done, in tabs. It is fetched
+ahead by walking.js, without its frame, while the one before is read.
+"""
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.db import transaction
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from applications.admin.interviews.context import interviews_context
-from applications.admin.moves.filling import report_filled
-from applications.admin.order import neighbours
 from applications.admin.page import context as shown
+from applications.admin.page.actions import Opened, bar_of, menu_of
 from applications.admin.page.assigning import assigned_context
 from applications.admin.page.duplicates import likely_to_be_same
 from applications.admin.page.emails import EmailPages
-from applications.admin.page.erasure import may_erase
-from applications.admin.page.form import ApplicationForm
 from applications.admin.page.notes import NotePages
 from applications.admin.page.origins import origin_context
-from applications.admin.page.review import ReviewPages, is_fragment
 from applications.admin.page.scorecards import scorecards_context
-from applications.admin.parts import CHANGE, ApplicationPages
+from applications.admin.page.walking import WalkPages, list_url
+from applications.admin.parts import CHANGE, LIST_QUERY, ApplicationPages
+from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
-from applications.operations import Move, move
 from applications.operations.access_log import log_access
 from applications.querysets import readers_of
+from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
-from jobsite.types import Context, UserRequest
+from jobsite.types import Context, StrOrPromise, UserRequest
+
+RATINGS = range(1, 6)
+# The header with which walking.js asks for the content of a page without its frame.
+FRAGMENT = "X-Fragment"
+FOLDER = "admin/applications/application"
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A tab with its template, and the number of its items, 0 if it is no list."""
+
+    name: str
+    label: StrOrPromise
+    template: str
+    count: int
 
 
 class ApplicationPage(ApplicationPages):
     def urls(self) -> list[URLPattern]:
-        return self.object_urls({"unread": self.unread_view})
+        views = {"unread": self.unread_view, "rate": self.rate_view, "read": self.read_view}
+        return self.object_urls(views)
 
     # --- viewing ---
 
-    def page_context(self, request: UserRequest, obj: Application) -> Context:
-        """Return what the page shows beside the form. A user who may change the application reads
-        it now, unless it is fetched ahead.
+    def view(self, request: UserRequest, application: Application) -> HttpResponse:
+        """Show `application`, and log the access. A user who may change it reads it now, unless it
+        is fetched ahead.
         """
+        if request.method not in ("GET", "HEAD"):
+            raise PermissionDenied
         at = timezone.now()
-        self._mark_read(request, obj, at)
+        is_ahead = FRAGMENT in request.headers
+        if request.method == "GET" and not is_ahead and request.user.has_perm(CHANGE):
+            _mark_read(application, at)
+        context = self._context(request, application, at)
+        context |= {"base": "admin/fragment.html" if is_ahead else "", "media": self.admin.media}
+        response = TemplateResponse(request, f"{FOLDER}/change_form.html", context)
+        log_access(request.user, Access.VIEW, application.pk)
+        response["Cache-Control"] = "private, no-store"
+        return response
+
+    def _context(self, request: UserRequest, obj: Application, at: datetime) -> Context:
         submission, sections = shown.submitted(obj)
         changes = obj.ordered_changes = list(
             obj.changes.select_related("stage__status", "author", "reason")
@@ -50,11 +84,13 @@ class ApplicationPage(ApplicationPages):
         files = [each for section in sections for each in section.answers if each.file]
         readers = list(readers_of(obj.vacancy).order_by("username"))
         others = list(shown.other_applications(request.user, obj))
-        query = self.admin.get_preserved_filters(request)
-        review = ReviewPages(self.admin).page_context(
-            request, obj, changes[-1].pk if changes else None
-        )
-        return {
+        place = WalkPages(self.admin).place_of(request, obj)
+        query = f"?{place.query}" if place else ""
+        url = f"{request.path}{query}"
+        opened = Opened(request, obj, changes[-1] if changes else None, url, query)
+        context = {
+            **self.context(request, obj.display_name),
+            "is_nav_sidebar_enabled": False,
             "application": obj,
             "at": format_datetime(obj.created_at),
             "withdrawn_at": format_datetime(obj.withdrawn_at) if obj.withdrawn_at else "",
@@ -69,46 +105,58 @@ class ApplicationPage(ApplicationPages):
             "visible_steps": shown.steps(entries),
             "stage_history": shown.stage_history(changes),
             "undoable": shown.undoable(changes, at=at),
-            "may_change": self.admin.has_change_permission(request, obj),
-            "may_erase": may_erase(request.user),
+            "may_change": opened.may_change,
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
-            "query": f"?{query}" if query else "",
+            "ratings": RATINGS,
+            "bar": bar_of(opened),
+            "menu": menu_of(opened),
+            "other_stages": opened.other_stages(),
+            "selection": ApplicationSelection({obj.pk: changes[-1].pk if changes else None}),
+            "place": place,
+            "list_url": list_url(request.GET.get(LIST_QUERY, "")),
+            "page_url": url,
+            "query": query,
             **origin_context(submission),
             **assigned_context(request, obj, readers),
-            **(review or neighbours(self.admin, request, obj)),
             **NotePages(self.admin).page_context(request, obj, readers),
             **EmailPages(self.admin).page_context(request, obj),
             **scorecards_context(request, obj, entries),
             **interviews_context(request.user, obj, entries, now=at),
         }
+        return context | {"tabs": tabs(context)}
 
-    def _mark_read(self, request: UserRequest, obj: Application, at: datetime) -> None:
-        is_shown = request.method == "GET" and not is_fragment(request)
-        if is_shown and obj.read_at is None and self.admin.has_change_permission(request, obj):
-            Application.objects.filter(pk=obj.pk, read_at=None).update(read_at=at)
+    # --- saved at once ---
 
-    # --- changing ---
-
-    def save(self, request: UserRequest, obj: Application, form: ApplicationForm) -> None:
-        """Save the rating, and move the application if the form has another stage."""
-        now = timezone.now()
-        obj.updated_at = now
-        changed = ["rating"] if "rating" in form.changed_data else []
-        obj.save(update_fields=[*changed, "updated_at"])
-        if form.cleaned_data["stage"].pk != obj.stage_id:
-            rows = Application.objects.filter(pk=obj.pk)
-            stage = form.cleaned_data["stage"]
-            asked = form.move_form
-            wanted = (
-                asked.move(request, at=now)
-                if asked
-                else Move(stage=stage, author=request.user, at=now)
+    def rate_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Save the posted rating, empty for none. The answer is JSON for walking.js, which sends it
+        again if that fails, and the page otherwise.
+        """
+        application = self.posted_to(request, object_id, CHANGE)
+        sent = request.POST.get("rating", "")
+        rating = as_id(sent)
+        if sent and rating not in RATINGS:
+            raise BadRequest(f"rating is {sent!r}. Allowed are 1 to 5, or nothing for no rating.")
+        with transaction.atomic():
+            Application.objects.filter(pk=application.pk).update(
+                rating=rating, updated_at=timezone.now()
             )
-            moved = move(rows, wanted).applications
-            is_filled = bool(asked and asked.marks_filled)
-            for text in report_filled(request, moved, stage, is_marked=is_filled, at=now):
-                self.message(request, text, messages.SUCCESS)
-        log_access(request.user, Access.CHANGE, obj.pk)
+            log_access(request.user, Access.CHANGE, application.pk)
+            self.admin.log_change(request, application, [{"changed": {"fields": ["Rating"]}}])
+        if request.headers.get("Accept") == "application/json":
+            text = (
+                gettext("rated %(rating)s/5.") % {"rating": rating}
+                if rating
+                else gettext("not rated.")
+            )
+            return JsonResponse({"message": text})
+        return redirect(self.page_of(request, application))
+
+    def read_view(self, request: UserRequest, object_id: str) -> HttpResponse:
+        """Mark an application as read that walking.js shows.
+        It was fetched ahead, which does not mark it.
+        """
+        _mark_read(self.posted_to(request, object_id, CHANGE), timezone.now())
+        return JsonResponse({})
 
     def unread_view(self, request: UserRequest, object_id: str) -> HttpResponse:
         """Mark the application as new, and return to the list:
@@ -118,4 +166,37 @@ class ApplicationPage(ApplicationPages):
         Application.objects.filter(pk=application.pk).update(read_at=None)
         log_access(request.user, Access.CHANGE, application.pk)
         self.message(request, gettext("Marked as unread."), messages.SUCCESS)
-        return self.admin.response_post_save_change(request, application)
+        return redirect(list_url(request.GET.get(LIST_QUERY, "")))
+
+
+def tabs(context: Context) -> list[Tab]:
+    """Return the tabs of a page with `context`: those that the user may see."""
+
+    def tab(name: str, label: str, template: str, of: str = "") -> Tab:
+        rows: Any = context.get(of, ())
+        return Tab(name, label, f"{FOLDER}/{template}", len(rows))
+
+    may_note = context["may_see_notes"] or "note_form" in context
+    found = [
+        (True, tab("answers", gettext("Answers"), "page/answers.html")),
+        (may_note, tab("notes", gettext("Notes"), "notes/notes.html", "notes")),
+        (
+            context["may_see_emails"],
+            tab("emails", gettext("Emails"), "emails/emails.html", "emails"),
+        ),
+        (
+            True,
+            tab("interviews", gettext("Interviews"), "interviews/interviews.html", "interviews"),
+        ),
+        (
+            context["may_see_scorecards"],
+            tab("scorecards", gettext("Scorecards"), "notes/scorecards.html", "scorecards"),
+        ),
+        (True, tab("history", gettext("History"), "page/history.html")),
+    ]
+    return [each for is_shown, each in found if is_shown]
+
+
+def _mark_read(application: Application, at: datetime) -> None:
+    if application.read_at is None:
+        Application.objects.filter(pk=application.pk, read_at=None).update(read_at=at)

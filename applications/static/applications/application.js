@@ -57,7 +57,7 @@ window.addEventListener("load", () => {
 
   const csrfCookie = () => document.cookie.match(/(?:^|; )(?:__Host-)?csrftoken=([^;]*)/)?.[1];
 
-  /** Send a note without loading the page, which may have a rating or a stage that is not saved yet. */
+  /** Send a note without loading the page, which shows a file. */
   async function sendNote(form) {
     const response = await fetch(form.action, { method: "POST", body: new FormData(form) });
     if (response.redirected && LOGIN.test(new URL(response.url).pathname)) {
@@ -70,9 +70,12 @@ window.addEventListener("load", () => {
     if (isAdded) localStorage.removeItem(keyOf(form));
     typed.delete(form);
     if (isAdded && !notes) return location.assign(response.url);
-    const [old, shown] = isAdded ? [notes, "#notes"] : [form, `form[data-draft="${form.dataset.draft}"]`];
-    old.replaceWith(answer.querySelector(shown));
-    const next = document.querySelector(`form[data-draft="${form.dataset.draft}"]`);
+    const own = `form[data-draft="${form.dataset.draft}"]`;
+    if (!isAdded) form.replaceWith(answer.querySelector(own));
+    for (const name of isAdded ? ["#notes", "#tab-notes"] : []) {
+      document.querySelector(name).replaceChildren(...answer.querySelector(name).childNodes);
+    }
+    const next = document.querySelector(own);
     watch(next);
     const messages = answer.querySelectorAll("#message-form + ul li");
     if (isAdded) say(next, Array.from(messages, (each) => each.textContent.trim().replace(/\s+/g, " ")).join(" "));

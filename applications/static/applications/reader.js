@@ -1,8 +1,8 @@
-// The answers and the files of an application in tabs, and the keys, each of which clicks what has it as data-key.
+// The parts and the files of an application in tabs, and the keys, each of which clicks what has it as data-key.
 document.addEventListener("DOMContentLoaded", () => {
-  const CHOICE = "read-tab"; // the name of the field, so that the CV of each application is shown
   const ZOOM = "read-zoom";
   const SHORTCUTS = "shortcuts";
+  const LINE = "shortcuts-seen";
   const ZOOMS = [0.75, 1, 1.25, 1.5, 2, 3];
   const LATE = 30_000;
 
@@ -23,7 +23,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // --- keys ---
 
-  const KEYS = /^[jk0-5?]$/;
+  const KEYS = /^[jknrie0-5?]$/;
   const shortcuts = () => document.querySelector("[data-shortcuts] input");
   function press(key) {
     if (!KEYS.test(key) || !shortcuts()?.checked || document.querySelector("dialog[open]")) return;
@@ -38,25 +38,13 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!isTyping && !ctrlKey && !altKey && !metaKey) press(key);
   });
 
-  let zoom = Number(remembered(ZOOM)) || 1;
-  let page = null; // ends the listeners of the application that is no longer shown
+  // --- tabs ---
 
-  /** Set up what the page shows of an application, also after review.js has replaced it. */
-  function setUp() {
-    page?.abort();
-    page = new AbortController();
-    const { signal } = page;
-    if (shortcuts()) {
-      shortcuts().closest("[data-shortcuts]").hidden = false;
-      shortcuts().checked = remembered(SHORTCUTS) !== "off";
-    }
-
-    // --- tabs ---
-
-    const list = document.querySelector(".application [role=tablist]");
-    if (!list) return;
+  /** Make tabs of a list: `opened` is told which panel is shown. The tab that was chosen last is chosen again. */
+  function setUpTabs(list, opened) {
+    const { remember: choice } = list.dataset;
     const tabs = Array.from(list.querySelectorAll("[role=tab]"));
-    const texts = list.dataset;
+    const keyOf = (tab) => tab.dataset.field ?? tab.getAttribute("aria-controls");
     const panelOf = (tab) => document.getElementById(tab.getAttribute("aria-controls"));
 
     function choose(chosen) {
@@ -65,13 +53,13 @@ document.addEventListener("DOMContentLoaded", () => {
         tab.tabIndex = tab === chosen ? 0 : -1;
         panelOf(tab).hidden = tab !== chosen;
       }
-      if (panelOf(chosen).dataset.url) open(panelOf(chosen));
+      opened(panelOf(chosen));
     }
     for (const tab of tabs) {
       panelOf(tab).setAttribute("role", "tabpanel");
       panelOf(tab).setAttribute("aria-labelledby", tab.id);
       tab.addEventListener("click", () => {
-        remember(CHOICE, tab.dataset.field ?? "");
+        remember(choice, keyOf(tab));
         choose(tab);
       });
     }
@@ -82,6 +70,38 @@ document.addEventListener("DOMContentLoaded", () => {
       next.focus();
       next.click();
     });
+    list.hidden = tabs.length < 2;
+    const linked = document.getElementById(location.hash.slice(1));
+    const wanted = remembered(choice);
+    choose(
+      (linked && tabs.find((tab) => panelOf(tab).contains(linked))) ??
+        tabs.find((tab) => keyOf(tab) === wanted) ?? tabs[0],
+    );
+  }
+
+  let zoom = Number(remembered(ZOOM)) || 1;
+  let page = null; // ends the listeners of the application that is no longer shown
+
+  /** Set up what the page shows of an application, also after walking.js has replaced it. */
+  function setUp() {
+    page?.abort();
+    page = new AbortController();
+    const { signal } = page;
+    if (shortcuts()) shortcuts().checked = remembered(SHORTCUTS) !== "off";
+    const line = document.querySelector("[data-keys]");
+    if (line && remembered(LINE) === null) {
+      line.hidden = false;
+      line.querySelector("button").addEventListener("click", () => {
+        line.hidden = true;
+        remember(LINE, "yes");
+      });
+    }
+    const parts = document.querySelector(".application-tabs [role=tablist]");
+    if (parts) setUpTabs(parts, () => null);
+    parts?.parentElement.classList.add("has-tabs");
+    const list = document.querySelector(".application-files [role=tablist]");
+    if (!list) return;
+    const texts = list.dataset;
 
     // --- files ---
 
@@ -186,10 +206,7 @@ document.addEventListener("DOMContentLoaded", () => {
       }
     }
 
-    list.hidden = false;
-    if (list.closest("#answers")) document.getElementById("answers-title").classList.add("sr-only");
-    const wanted = remembered(CHOICE);
-    choose((wanted && (tabs.find((tab) => tab.dataset.field === wanted) ?? tabs[1])) || tabs[0]);
+    setUpTabs(list, open);
   }
 
   setUp();

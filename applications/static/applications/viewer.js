@@ -146,6 +146,6 @@ addEventListener("message", ({ source, data }) => {
 });
 
 addEventListener("keydown", ({ key, ctrlKey, altKey, metaKey }) => {
-  if (/^[jk0-5?]$/.test(key) && !ctrlKey && !altKey && !metaKey) tell({ key });
+  if (/^[jknrie0-5?]$/.test(key) && !ctrlKey && !altKey && !metaKey) tell({ key });
 });
 tell({ state: "ready" });

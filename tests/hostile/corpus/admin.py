@@ -419,15 +419,15 @@ def admin(content: Content) -> Iterator[Case]:
         yield post(f"/admin/vacancies/filter/{pk}/option/", "label=x", root)
         yield get(f"/admin/vacancies/filter/{pk}/options/", root)
     for data in (
-        "stage=abc&seen=abc",
-        "stage=%00&seen=%00",
-        "stage=" + "9" * 30 + "&seen=" + "9" * 30,
         "",
-        "history-TOTAL_FORMS=abc",
-        "history-TOTAL_FORMS=1&history-INITIAL_FORMS=1&history-0-id=abc",
-        "history-TOTAL_FORMS=1&history-INITIAL_FORMS=0&history-0-name=%00&history-0-planned_at_0=x",
+        "name=%00&planned_at_0=x",
+        "name=x&planned_at_0=%00&planned_at_1=" + "9" * 30,
+        "delete=1",
     ):
-        yield post(f"/admin/applications/application/{content.own_application}/change/", data)
+        yield post(f"/admin/applications/application/{content.own_application}/task/", data)
+    for query in ("series=abc", "series=%00", f"series={'9' * 30}-1", "_changelist_filters=%00"):
+        for page in (f"{content.own_application}/change", "summary"):
+            yield get(f"/admin/applications/application/{page}/?{query}")
     users = ("username=%00", "username=x&password1=%00&password2=%00", "date_joined_0=x")
     for data in (
         *users,

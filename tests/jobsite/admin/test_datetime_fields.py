@@ -99,7 +99,6 @@ def test_every_datetime_field_of_the_admin_is_a_zoned_datetime_field(rf: Any) ->
 
     assert seen == dict.fromkeys(seen, ZonedDateTimeField)
     assert seen.keys() >= {
-        "applications.Application: applications.HistoryEntry.planned_at",
         "auth.User: auth.User.date_joined",
     }
 
@@ -148,23 +147,22 @@ def test_new_repeated_time_asks_which_and_keeps_what_was_typed(anna: Client) -> 
     assert (vacancy.publish_from, vacancy.title) == (SECOND.replace(microsecond=0), "Typed title")
 
 
-def test_interview_keeps_and_asks_for_a_repeated_time(anna: Client) -> None:
+def test_task_keeps_and_asks_for_a_repeated_time(anna: Client) -> None:
     application = make_application()
     step = make_step(application, "Talk", planned_at=SECOND)
-    url = f"/admin/applications/application/{application.pk}/change/"
-    posted = opened(anna, url)
-    assert posted["history-0-planned_at_2"] == "1"
+    url = f"/admin/applications/application/{application.pk}/task/"
+    posted = posted_by(anna.get(f"{url}?entry={step.pk}").text)
+    assert posted["planned_at_2"] == "1"
 
-    assert saved(anna.post(url, posted | {"history-0-result": "Fine"}))
+    assert saved(anna.post(f"{url}?entry={step.pk}", posted | {"result": "Fine"}))
     step.refresh_from_db()
     assert (step.planned_at, step.result) == (SECOND, "Fine")
 
-    new = {"history-TOTAL_FORMS": "2", "history-1-name": "Second talk", "history-1-result": ""}
-    posted = opened(anna, url) | new | typed("2026-10-25", "02:30", "history-1-planned_at")
+    posted = {"name": "Second talk", "result": ""} | typed("2026-10-25", "02:30", "planned_at")
     refused = anna.post(url, posted)
     found = refused.status_code, AMBIGUOUS in refused.text, "Second talk" in refused.text
-    assert found == (200, True, True)
-    assert saved(anna.post(url, posted | {"history-1-planned_at_2": "0"}))
+    assert found == (422, True, True)
+    assert saved(anna.post(url, posted | {"planned_at_2": "0"}))
     planned = Application.objects.get().history.order_by("pk").values_list("planned_at", flat=True)
     assert list(planned) == [SECOND, FIRST.replace(second=0, microsecond=0)]
 

@@ -119,7 +119,9 @@ ASKS = {
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
     "applications.application rate": (NEITHER, "c"),
     "applications.application read": (NEITHER, "c"),
-    "applications.application review": "vv",
+    "applications.application change": ("v", NEITHER),
+    "applications.application summary": ("v", NEITHER),
+    "applications.application task": "cc",
     "applications.application views/add": (NEITHER, "v"),
     "applications.application views/delete": (NEITHER, NEITHER),
     "applications.message digest": (NEITHER, NEITHER),  # redirects to the next one

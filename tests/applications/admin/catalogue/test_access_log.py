@@ -48,8 +48,8 @@ def test_deleted_rows_are_shown_by_number(acme, jan):
     client = signed_in(admin)
     page = client.get(LIST)
     assert cells(page, "who") == [("", "A command, or a deleted account")]
-    assert cells(page, "record") == [("", f"Application {pk}")]
-    assert f"Application {pk}" in client.get(f"{LIST}{entry.pk}/change/").content.decode()
+    assert cells(page, "record") == [("", f"Applicant {pk}")]
+    assert f"Applicant {pk}" in client.get(f"{LIST}{entry.pk}/change/").content.decode()
 
 
 def test_names_need_their_permissions(acme, jan):
@@ -64,7 +64,7 @@ def test_names_need_their_permissions(acme, jan):
     user.groups.set([group])
     page = signed_in(user).get(LIST)
     assert cells(page, "who") == [("", "Maes")]
-    assert cells(page, "record") == [("", f"Application {jan.pk}")]
+    assert cells(page, "record") == [("", f"Applicant {jan.pk}")]
     assert page.context["cl"].filter_specs[0].lookup_choices == []
 
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from applications.models import HistoryEntry, Message, Participant, StageChange
+from applications.models import HistoryEntry, Message, Participant
 from jobsite.admin.datetime_fields import ZonedDateTimeField
 from tests.applications.admin.conftest import colleague
 from tests.applications.makers import make_step, stage_of_kind
@@ -224,27 +224,41 @@ def test_colleague_answers_and_recruiter_cancels(office):
     assert '<span class="panel-state is-expired">cancelled</span>' in html
 
 
-def test_tasks_stay_in_the_form_and_interviews_do_not(office):
+def test_tasks_are_listed_with_interviews_and_have_a_page(office, at):
     entry = scheduled(office)
-    task = make_step(office.own, "Task")
-    page = office.anna.get(reverse("admin:applications_application_change", args=[office.own.pk]))
-    (formset,) = page.context["inline_admin_formsets"]
-    assert [form.instance for form in formset.formset.initial_forms] == [task]
-    assert [each["entry"] for each in page.context["interviews"]] == [entry]
+    page = url(office, "task")
+    new = {"name": "Task", "planned_at_0": "2026-03-03", "planned_at_1": "10:00", "result": ""}
+    refused = office.anna.post(page, new | {"planned_at_0": ""})
+    assert (refused.status_code, list(refused.context["form"].errors)) == (422, ["planned_at"])
+    for posted, result in ((page, ""), (f"{page}?entry=", "Done")):
+        task = office.own.history.filter(uid="").first()
+        address = f"{posted}{task.pk}" if posted.endswith("=") else posted
+        data = new | {"result": result, "is_visible": "on"}
+        assert office.anna.post(address, data).url.endswith("/change/#interviews")
+        task = office.own.history.get(uid="")
+        assert (task.name, task.result, task.is_visible, task.updated_at) == (
+            "Task",
+            result,
+            True,
+            at,
+        )
+    shown = office.anna.get(reverse("admin:applications_application_change", args=[office.own.pk]))
+    assert {each["entry"] for each in shown.context["interviews"]} == {entry, task}
+    other = make_step(office.foreign, "Zyxtask")
+    for pk in (other.pk, entry.pk, "x", ""):
+        assert office.anna.post(f"{page}?entry={pk}", {"delete": "1"}).status_code == 404, pk
+    assert office.anna.post(f"{page}?entry={task.pk}", {"delete": "1"}).status_code == 302
+    assert list(office.own.history.values_list("pk", flat=True)) == [entry.pk]
 
 
 def test_rejection_offers_to_cancel_the_interview(office):
     entry = scheduled(office)
-    change = StageChange.objects.filter(application=office.own).latest("pk")
     page = reverse("admin:applications_application_change", args=[office.own.pk])
-    data = {
-        "history-TOTAL_FORMS": 0,
-        "history-INITIAL_FORMS": 0,
-        "seen": change.pk,
-        "stage": office.rejected.pk,
-    }
-    assert "Cancel the coming interviews" in office.anna.post(page, data).content.decode()
-    office.anna.post(page, data | {"confirmed": office.rejected.pk, "cancels_interviews": "on"})
+    context = office.anna.get(page).context
+    data = {"applications": str(context["selection"]), "stage": office.rejected.pk}
+    move = reverse("admin:applications_application_move")
+    assert "Cancel the coming interviews" in office.anna.post(move, data).content.decode()
+    office.anna.post(move, data | {"confirmed": "1", "cancels_interviews": "on"})
     entry.refresh_from_db()
     assert entry.is_cancelled
     assert stage_of_kind("rejected") == office.own.changes.last().stage

@@ -1,6 +1,7 @@
 """The board: columns, cards, brand scoping. tests/browser/test_board.py moves cards."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -113,7 +114,7 @@ def test_auditor_sees_cards_without_forms(office):
 def test_vacancy_leads_with_its_candidates(office, at):
     """The head is the same on the page and on the board of a vacancy."""
     jan = apply(office.own.vacancy, "Jan", stage=office.new)
-    apply(office.own.vacancy, "Tom", stage=office.new)
+    tom = apply(office.own.vacancy, "Tom", stage=office.new)
     move(Application.objects.filter(pk=jan.pk), Move(stage=office.rejected, author=None, at=at))
     apply(make_vacancy(title="Baker", brand=office.brand), "Zoë", stage=office.new)
     pk = office.own.vacancy_id
@@ -124,7 +125,7 @@ def test_vacancy_leads_with_its_candidates(office, at):
         assert head["candidates"] == {
             "url": f"{BOARD}{query}",
             "count": 3,
-            "review_url": f"{LIST}review/{query}",
+            "first_url": f"{LIST}{tom.pk}/change/?_changelist_filters={quote(query[1:])}",
             "by_stage": {office.new.pk: 2, office.rejected.pk: 1},
             "stages": [
                 {"name": "New", "count": 2},

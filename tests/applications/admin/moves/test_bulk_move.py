@@ -148,8 +148,7 @@ def test_application_that_somebody_else_moved_is_not_moved(office, jan, at):
     assert stages_of(office.own) == ["New", "Rejected"]
     text = messages_of(answer)[1]
     assert text.startswith("1 was not moved: somebody else moved it in the meantime. <a")
-    assert f">Application {jan.pk}</a>" in text
-    assert "Jan" not in text  # messages are stored in sessions
+    assert ">Jan</a>" in text
 
 
 def test_script_gets_json(office):

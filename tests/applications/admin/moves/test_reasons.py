@@ -16,7 +16,7 @@ from tests.applications.admin.conftest import apply, colleague, staff
 from tests.applications.admin.list.test_bulk_email import EMAILS
 from tests.applications.admin.list.test_exports import csv_rows, exported
 from tests.applications.admin.moves.test_bulk_move import LIST, MOVE, sent
-from tests.applications.admin.page.test_page import change, page
+from tests.applications.admin.page.test_page import page
 from tests.applications.applicants import stages_of
 from tests.applications.makers import bearer, make_token, make_user
 
@@ -39,18 +39,16 @@ def requests(office):
     template = MailTemplate.objects.create(name="Sorry", subject_en="Sorry", body_en="Sorry.")
     stage = office.rejected.pk
     bulk = {"applications": sent(office.own), "stage": stage, "confirmed": "1"}
-    single = change(office.own, stage=stage, confirmed=stage)
     return {
         "list": lambda **values: office.anna.post(MOVE, bulk | values),
         "email": lambda **values: office.anna.post(
             EMAILS, bulk | {"template": template.pk} | values
         ),
-        "page": lambda **values: office.anna.post(page(office.own), single | values),
     }
 
 
 @pytest.mark.slow("opens several pages of the admin")
-@pytest.mark.parametrize("where", ["list", "email", "page"])
+@pytest.mark.parametrize("where", ["list", "email"])
 def test_reason_is_asked_for_where_a_move_is_confirmed(office, reason, where):
     asks(office, "must")
     off = Reason.objects.create(name="Off", kind="rejected", is_active=False)
@@ -74,7 +72,7 @@ def test_reason_is_asked_for_where_a_move_is_confirmed(office, reason, where):
     )
 
 
-@pytest.mark.parametrize("where", ["list", "email", "page"])
+@pytest.mark.parametrize("where", ["list", "email"])
 def test_reason_may_be_left_out_or_is_not_asked_for(office, reason, where):
     for answer, chosen, stored in (
         ("may", "", None),

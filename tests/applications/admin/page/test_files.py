@@ -136,7 +136,6 @@ def test_page_without_scripts_has_links_and_opens_no_file(file) -> None:
     text = staff("view_application").get(page).content.decode()
     assert re.findall(r'<div class="tabs-list" role="tablist"[^>]* hidden>', text)
     assert re.findall(rf'<div class="application-read" id="read-{file.pk}" hidden\s', text)
-    assert re.findall(r'<div class="application-read" id="read-answers">', text)
     assert f'<a class="text-link" href="{address(file)}" download>' in text
     assert [action for *_, action in accesses()] == ["view"]
 

@@ -23,18 +23,17 @@ from tests.messages import messages_of
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/applications/application/"
-STEPS = {"history-TOTAL_FORMS": 0, "history-INITIAL_FORMS": 0}
+MOVE = f"{LIST}move/"
 
 
 def page(application, name="change"):
     return f"{LIST}{application.pk}/{name}/"
 
 
-def change(application, **values):
-    """Return the data that the form of an application posts."""
+def moves(application, **values):
+    """Return the data that moves an application, as the page posts them."""
     latest = application.changes.last()
-    shown = {"initial-rating": application.rating or ""}
-    return {"stage": latest.stage_id, "seen": latest.pk, "_continue": ""} | shown | STEPS | values
+    return {"applications": f"{application.pk}:{latest.pk}", "back": page(application)} | values
 
 
 # --- what it shows -----------------------------------------------------------------------------
@@ -130,7 +129,7 @@ def test_page_shows_what_the_applicant_sees(office):
         rows = Application.objects.filter(pk=office.own.pk)
         move(rows, Move(stage=stage, author=None, at=timezone.now()))
         html = office.anna.get(page(office.own)).content.decode()
-        return html[html.index("What the applicant sees") : html.index('id="stages"')]
+        return html[html.index("What the applicant sees") :]
 
     shown = shown_after(office.rejected)
     for text in (
@@ -145,28 +144,10 @@ def test_page_shows_what_the_applicant_sees(office):
     assert ("Status of Interview" in shown, "Not selected" in shown) == (True, False)
 
 
-def test_interview_is_scheduled_on_the_page_and_in_the_calendar(office, at):
+def test_coming_steps_are_in_the_calendar(office, at):
     for name, days in (("Later", 3), ("Past", -3)):
         make_step(office.own, name, planned_at=at + timedelta(days=days))
-    new = {
-        "history-TOTAL_FORMS": 1,
-        "history-0-name": "Talk",
-        "history-0-planned_at_0": "2026-03-03",
-        "history-0-planned_at_1": "10:00:00",
-        "history-0-result": "",
-        "history-0-is_visible": "on",
-        "history-0-application": office.own.pk,
-    }
-
-    assert office.anna.post(page(office.own), change(office.own, **new)).status_code == 302
-
-    talk = office.own.history.get(name="Talk")
-    assert (talk.is_visible, talk.updated_at) == (True, at)
-    expected = {
-        "": ["Talk", "Later"],
-        "?when=past": ["Past"],
-        "?when=all": ["Past", "Talk", "Later"],
-    }
+    expected = {"": ["Later"], "?when=past": ["Past"], "?when=all": ["Past", "Later"]}
     for query, names in expected.items():
         rows = (
             office.anna.get(f"/admin/applications/historyentry/{query}").context["cl"].result_list
@@ -174,33 +155,16 @@ def test_interview_is_scheduled_on_the_page_and_in_the_calendar(office, at):
         assert [row.name for row in rows] == names, query
 
 
-@pytest.mark.slow("opens several pages of the admin")
-def test_page_links_the_newer_and_the_older_application_of_the_list(office, at):
-    vacancy = make_vacancy(title="Baker", brand=office.brand)
-    rows = [
-        apply(
-            vacancy,
-            stage=office.new,
-            created_at=at - timedelta(days=days),
-            is_spontaneous=days == 2,
-        )
-        for days in (4, 3, 2, 1)
-    ]
-
-    def links(application, query=""):
-        context = office.anna.get(page(application) + query).context
-        return context["newer"], context["older"]
-
-    filtered = f"?_changelist_filters=vacancy__id__exact%3D{vacancy.pk}"
-    assert links(rows[1]) == (rows[2].pk, rows[0].pk)
-    assert links(rows[3]) == (office.own.pk, rows[2].pk)
-    assert links(rows[3], filtered) == (None, rows[2].pk)
-    assert links(rows[3], "?_changelist_filters=mark%3Dspontaneous") == (None, rows[2].pk)
-    assert links(rows[0]) == (rows[1].pk, None)  # not the one of the other brand
-    for invalid in ("vacancy__x%3D1", "%00", "p%3D9"):
-        assert links(rows[1], f"?_changelist_filters={invalid}") == (rows[2].pk, rows[0].pk), (
-            invalid
-        )
+def test_name_is_the_title_and_the_reference_where_there_is_none(office):
+    response = office.anna.get(page(office.own))
+    assertContains(response, "<title> Mia |", count=1)
+    assertContains(response, "data-heading>Mia</h1>")
+    assertContains(office.anna.get(page(office.own, "history")), "History of Mia")
+    Application.objects.filter(pk=office.own.pk).update(given_name="", email="")
+    for name in ("change", "interview", "history"):
+        response = office.anna.get(page(office.own, name))
+        assertContains(response, "Applicant 7K3QX9WD")
+        assertNotContains(response, f"Application {office.own.pk}")
 
 
 # --- read and unread ---------------------------------------------------------------------------
@@ -218,7 +182,7 @@ def test_first_view_by_somebody_who_may_decide_marks_it_as_read(at, office):
         "New note",
         "Write an email",
         "Mark as unread",
-        'name="_continue"',
+        'name="rating"',
         "Delete this note",
     ):
         assertNotContains(response, text)
@@ -237,100 +201,63 @@ def test_first_view_by_somebody_who_may_decide_marks_it_as_read(at, office):
     assert read_at() is None
 
 
-# --- rating ------------------------------------------------------------------------------------
-
-
-def test_rating_is_set_and_cleared_without_a_stage_change(office):
-    for sent, stored in (("4", 4), ("", None)):
-        office.own.refresh_from_db()
-        office.anna.post(page(office.own), change(office.own, rating=sent))
-        office.own.refresh_from_db()
-        assert office.own.rating == stored
-    assert stages_of(office.own) == ["New"]
-
-
-@pytest.mark.slow("opens several pages of the admin")
-def test_invalid_rating_is_refused(office):
-    for sent in ("0", "6", "x", "4.5", "-1", "9" * 50):
-        response = office.anna.post(page(office.own), change(office.own, rating=sent))
-        assert response.status_code == 200, sent
-        assert "rating" in response.context["adminform"].form.errors, sent
-    office.own.refresh_from_db()
-    assert office.own.rating is None
-
-
-def test_outdated_page_undoes_neither_a_rating_nor_a_stage_change(office):
-    outdated, interview = change(office.own, rating=""), make_stage("Interview")
-    own = Application.objects.filter(pk=office.own.pk)
-    own.update(rating=5)
-    move(own, Move(stage=office.rejected, author=None, at=timezone.now()))
-
-    office.anna.post(page(office.own), outdated)
-    office.own.refresh_from_db()
-    assert (office.own.rating, stages_of(office.own)) == (5, ["New", "Rejected"])
-
-    refused = office.anna.post(page(office.own), outdated | {"stage": interview.pk})
-    assertContains(refused, "Moved to Rejected since you opened this page.")
-    assert stages_of(office.own) == ["New", "Rejected"]
-    # So that saving again is meant.
-    assertContains(refused, f'value="{office.own.changes.last().pk}"')
-    office.anna.post(page(office.own), change(office.own, stage=interview.pk))
-    assert stages_of(office.own) == ["New", "Rejected", "Interview"]
-
-
 # --- decisions and undo ------------------------------------------------------------------------
 
 
 def test_rejection_needs_a_confirmation(office):
-    data = change(office.own, stage=office.rejected.pk, rating="2")
-
-    asked = office.anna.post(page(office.own), data)
-    assert (asked.status_code, "no-store" in asked["Cache-Control"]) == (200, True)
-    assertContains(asked, "Move Mia to Rejected?")
-    assertContains(asked, "The applicant sees the status “Not selected” after 2 days.")
-    assert stages_of(office.own) == ["New"]
-    office.own.refresh_from_db()
-    assert office.own.rating is None
-
-    repeated = dict(asked.context["repeated"])
-    assert repeated == {name: str(value) for name, value in data.items()} | {
-        "confirmed": office.rejected.pk
-    }
-    assert office.anna.post(page(office.own), repeated)["Location"] == page(office.own)
-    assert stages_of(office.own) == ["New", "Rejected"]
-    office.own.refresh_from_db()
-    assert office.own.rating == 2
-
-
-def test_confirmation_of_another_stage_or_of_an_invalid_form_does_not_count(office):
-    hired = make_stage("Hired")
-    Stage.objects.filter(pk=hired.pk).update(kind=Stage.Kind.HIRED)
-    data = change(office.own, stage=hired.pk, confirmed=office.rejected.pk)
-    asked = office.anna.post(page(office.own), data)
-    for text in ("Move Mia to Hired?", "immediately. This cannot be undone."):
+    data = moves(office.own, stage=office.rejected.pk)
+    asked = office.anna.post(MOVE, data)
+    for text in ("1 application moves to “Rejected”", "after the delay of 2 days"):
         assertContains(asked, text)
-
-    invalid = office.anna.post(
-        page(office.own), change(office.own, stage=office.rejected.pk, rating="9")
-    )
-    assertNotContains(invalid, "Move Mia to Rejected?")
-    assert set(invalid.context["adminform"].form.errors) == {"rating", "stage"}
     assert stages_of(office.own) == ["New"]
+    assert office.anna.post(MOVE, data | {"confirmed": "1"}).url == page(office.own)
+    assert stages_of(office.own) == ["New", "Rejected"]
 
 
-def test_other_stages_need_no_confirmation_and_record_author_and_time(office, at):
-    office.anna.post(page(office.own), change(office.own, stage=make_stage("Talk").pk))
+def test_outdated_page_does_not_move(office):
+    outdated, interview = moves(office.own), make_stage("Interview")
+    move(
+        Application.objects.filter(pk=office.own.pk),
+        Move(stage=office.rejected, author=None, at=timezone.now()),
+    )
+    response = office.anna.post(MOVE, outdated | {"stage": interview.pk})
+    assert "somebody else moved it in the meantime" in messages_of(response)[0]
+    assert stages_of(office.own) == ["New", "Rejected"]
 
-    recorded = office.own.changes.values_list("stage__name", "author__username", "at")
-    assert list(recorded) == [("New", None, office.own.created_at), ("Talk", "anna", at)]
-    office.own.refresh_from_db()
-    assert office.own.updated_at == at
+
+def test_bar_has_the_next_stage_and_what_the_user_may_do(office):
+    """The page is read only: it takes no POST."""
+    talk, hired, gone = (make_stage(name) for name in ("Talk", "Hired", "Gone"))
+    Stage.objects.filter(pk=hired.pk).update(kind=Stage.Kind.HIRED)
+    Stage.objects.filter(pk=gone.pk).update(kind=Stage.Kind.WITHDRAWN)
+    Stage.objects.filter(pk=office.rejected.pk).update(position=99)
+
+    def labels(client=office.anna, name="bar"):
+        return [each.label for each in client.get(page(office.own)).context[name]]
+
+    for stage, expected in (
+        (None, ["Next: Talk", "Reject…", "Invite", "Email"]),
+        (talk, ["Next: Hired…", "Reject…", "Invite", "Email"]),
+        (hired, ["Reject…", "Invite", "Email"]),
+        (office.rejected, ["Invite", "Email"]),
+    ):
+        if stage:
+            rows = Application.objects.filter(pk=office.own.pk)
+            move(rows, Move(stage=stage, author=None, at=timezone.now()))
+        assert labels() == expected
+    assert labels(name="menu") == ["Hire…", "Mark as unread"]
+    Application.objects.filter(pk=office.own.pk).update(email="", is_spontaneous=True)
+    assert labels() == ["Invite"]
+    assert labels(name="menu") == ["Hire…", "Consider for a vacancy…", "Mark as unread"]
+    assert labels(staff("auditor", "Auditor")) == []
+    administrator = staff("ada", "Administrator")
+    assert labels(administrator, "menu")[-2:] == ["Access log", "Erase this person…"]
+    assert office.anna.post(page(office.own), moves(office.own)).status_code == 405
 
 
 def test_decision_can_be_undone_until_the_applicant_sees_it(office, at, time_machine):
     def reject():
-        data = change(office.own, stage=office.rejected.pk, confirmed=office.rejected.pk)
-        office.anna.post(page(office.own), data)
+        office.anna.post(MOVE, moves(office.own, stage=office.rejected.pk, confirmed="1"))
         return {"change": office.own.changes.last().pk}
 
     latest = reject()
@@ -378,7 +305,7 @@ def test_every_part_logs_the_access(office):
     office.anna.get(page(office.own, "history"))
     office.anna.get(page(office.own, "email"))
     office.anna.get(page(office.own, "note"))
-    office.anna.post(page(office.own), change(office.own))
+    office.anna.post(page(office.own, "rate"), {"rating": "3"})
     office.anna.post(page(office.own, "note"), {"text": "x"})
     office.anna.post(page(office.own, "email"), {"subject": "a", "body": "b", "step": "send"})
     office.anna.post(page(office.own, "unread"))

@@ -1,4 +1,4 @@
-"""Recruiters review applications one after the other:
+"""Recruiters go from one application to the next:
 by keys, and when the network or the session ends.
 """
 
@@ -52,23 +52,27 @@ def ratings(office: SimpleNamespace) -> list[int | None]:
 
 
 def said(page: Any, text: str) -> None:
-    page.locator("[data-review-status]").get_by_text(text).wait_for()
+    page.locator("[data-unsaved-of]").get_by_text(text).wait_for()
 
 
 def is_shown(page: Any, text: str) -> None:
     """Wait until the live region says `text`, and the focus is on the name of the applicant."""
-    page.locator("[data-review-place]", has_text=text).wait_for(state="attached")
+    page.locator("p[data-place]", has_text=text).wait_for(state="attached")
     assert page.evaluate("document.activeElement.textContent") == text.partition(": ")[2]
 
 
-def test_review_by_keys(live_server: Any, browser_page: Any, office: SimpleNamespace) -> None:
+def test_list_is_walked_by_keys(
+    live_server: Any, browser_page: Any, office: SimpleNamespace
+) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
     visit(page, f"{site}/admin/vacancies/vacancy/{office.vacancy.pk}/change/")
-    follow(page, "link", "Review…")
+    follow(page, "link", "Read applications")
     page.frame_locator("iframe").get_by_text("CV of Mia").wait_for()
     assert page.get_by_text("Here.").is_visible()  # beside it
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert both_findings(page) == []
+    page.get_by_role("button", name="Close").click()  # the line with the keys, which is shown once
     loads = []
     page.on("domcontentloaded", lambda _page: loads.append(page.url))
     for number, (name, after) in enumerate(zip(NAMES, (*NAMES[1:], None), strict=True)):
@@ -80,43 +84,56 @@ def test_review_by_keys(live_server: Any, browser_page: Any, office: SimpleNames
     assert page.get_by_role("button", name="Rate 5 of 5").get_attribute("aria-pressed") == "true"
     page.keyboard.press("k")
     is_shown(page, "2 of 3: Jan")
+    assert page.title().startswith("Jan")
     page.frame_locator("iframe").get_by_text("CV of Jan").click()
     page.keyboard.press("1")  # in the frame
     said(page, "Jan: rated 1/5.")
-    assert loads == []
     assert ratings(office) == [3, 1, 5]
     assert Application.objects.filter(read_at=None).count() == 0
     viewed = AccessLog.objects.filter(action="view").values_list("application", flat=True)
     assert set(viewed) == set(office.pks)
 
-    # The stage, and undo. The file that is read stays.
-    page.locator("#decision summary").click()
+    # The next stage, and undo. The file that is read stays.
+    page.locator("#state summary").click()
     assert both_findings(page) == []
-    page.get_by_role("button", name="Interview").click()
+    page.keyboard.press("n")
     said(page, "Jan: moved to Interview.")
     page.get_by_role("button", name="Undo: Interview").wait_for()
     assert page.frame_locator("iframe").get_by_text("CV of Jan").is_visible()
+    assert loads == []
     follow(page, "button", "Undo: Interview")
     page.get_by_text("The stage change was undone.").wait_for()
-    page.locator("#decision summary", has_text="Stage: New").wait_for()
-    follow(page, "button", "Reject…")
+    page.locator("#state summary", has_text="Stage: New").wait_for()
+    with page.expect_navigation():
+        page.keyboard.press("r")
     page.get_by_role("heading", name="1 application moves to “Rejected”").wait_for()
     follow(page, "button", "Move 1 application")
     page.get_by_text("2 of 3").first.wait_for()
+    page.keyboard.press("j")
+    is_shown(page, "3 of 3: Zoë")
+    with page.expect_navigation():
+        page.keyboard.press("j")
+    page.get_by_text("3 applications: 3 rated, 1 rejected.").wait_for()
+    assert both_findings(page) == []
+    page.go_back()
 
     # The keys are listed, and can be switched off.
+    assert page.locator("[data-keys]").is_hidden()
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keyboard shortcuts").get_by_text("next application").wait_for()
     assert both_findings(page) == []
     page.get_by_label("Use these keys").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("4")
-    page.keyboard.press("j")
+    page.keyboard.press("k")
     page.wait_for_timeout(200)
     assert ratings(office) == [3, 1, 5]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.set_viewport_size({"width": 320, "height": 700})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    for width in (390, 320):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert both_findings(page) == []
+        bar = page.locator(".application-bar").bounding_box()
+        assert round(bar["y"] + bar["height"]) == 700  # at the bottom
 
 
 def test_what_is_not_saved_is_kept_and_sent_again(
@@ -124,7 +141,7 @@ def test_what_is_not_saved_is_kept_and_sent_again(
 ) -> None:
     page, site = browser_page, live_server.url
     log_in(page, site)
-    visit(page, f"{site}{LIST}review/")
+    visit(page, f"{site}{LIST}{office.pks[0]}/change/?_changelist_filters=")
     page.context.set_offline(True)
     page.keyboard.press("4")
     said(page, "Not saved yet: 1. It is kept in this browser and sent again.")
@@ -147,19 +164,20 @@ def test_what_is_not_saved_is_kept_and_sent_again(
     assert page.evaluate(UNSAVED) == []
 
 
-def test_review_without_scripts(
+def test_list_is_walked_without_scripts(
     live_server: Any, browser_page: Any, office: SimpleNamespace
 ) -> None:
     log_in(browser_page, live_server.url)
     context = browser_page.context.browser.new_context(java_script_enabled=False)
     context.add_cookies(browser_page.context.cookies())
     page = context.new_page()
-    page.goto(f"{live_server.url}{LIST}review/")
+    page.goto(f"{live_server.url}{LIST}")
+    page.get_by_role("link", name="Mia").click()
     page.get_by_role("button", name="Rate 4 of 5").click()
+    page.get_by_role("heading", name="Stage history").wait_for()  # the tabs follow each other
     page.get_by_role("link", name="Next").click()
     page.get_by_role("heading", name="Jan", exact=True).wait_for()
-    page.locator("#decision summary").click()
-    page.get_by_role("button", name="Interview").click()
+    page.get_by_role("button", name="Next: Interview").click()
     page.get_by_text("1 moved to Interview.").wait_for()
     assert page.get_by_text("2 of 3").is_visible()
     assert ratings(office) == [4, None, None]

@@ -1,13 +1,13 @@
-// The review of applications: shows the next one without loading the page, and saves rating and stage at once.
-// What is not saved yet stays in this browser and is sent again, also after signing in again. Without this script,
-// each button loads the page.
+// From one application to the next without loading the page; rating and stage are saved at once. What is not saved yet
+// stays in this browser and is sent again, also after signing in again. Without this script, each button loads the page.
 document.addEventListener("DOMContentLoaded", () => {
   const AGAIN = 15_000; // ms until what was not saved is sent again
-  const status = document.querySelector("[data-review-status]");
+  const status = document.querySelector("[data-unsaved-of]");
   if (!status) return;
   const texts = status.dataset;
-  const PREFIX = `unsaved:review:${texts.reviewStatus}:`; // jobsite/admin.js removes these copies at the sign-out
-  const pageOf = () => document.querySelector("[data-review]");
+  const place = document.querySelector("p[data-place]");
+  const PREFIX = `unsaved:walk:${texts.unsavedOf}:`; // jobsite/admin.js removes these copies at the sign-out
+  const pageOf = () => document.querySelector("[data-application]");
 
   class PageError extends Error {} // the page says what happened: it asks to sign in, or it is gone
 
@@ -19,7 +19,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // --- what is not saved yet ---
 
-  const unsaved = new Map(); // by "<application>:<what>": {url, fields}
+  const unsaved = new Map(); // by "<application>:<what>": {url, fields, name}
   try {
     for (const name of Object.keys(localStorage).filter((each) => each.startsWith(PREFIX))) {
       unsaved.set(name.slice(PREFIX.length), JSON.parse(localStorage.getItem(name)));
@@ -71,7 +71,7 @@ document.addEventListener("DOMContentLoaded", () => {
         const response = await send(item.url, { method: "POST", body, headers });
         if (response.status >= 500) throw new Error();
         if (unsaved.get(key) === item) keep(key, null); // else it was changed again
-        await saved(key, response);
+        await saved(key, item, response);
       }
     } catch (error) {
       sayUnsaved(error instanceof PageError);
@@ -82,16 +82,14 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   /** Show the answer of the server. One that refuses is final. */
-  async function saved(key, response) {
+  async function saved(key, { name }, response) {
     const [application, what] = key.split(":");
     const isJson = (response.headers.get("Content-Type") || "").startsWith("application/json");
-    if (!isJson) return say(texts.refused.replace("{number}", application), true);
+    if (!isJson) return say(texts.refused.replace("{name}", name), true);
     const { message, undo, undo_label: text } = await response.json();
     const page = pageOf();
-    const isShown = page?.dataset.review === application;
-    const name = isShown ? page.querySelector("[data-heading]").textContent : `#${application}`;
     if (message) say(`${name}: ${message}`, !response.ok, { href: undo, text });
-    if (what === "stage" && isShown) await refresh().catch(() => null);
+    if (what === "stage" && page?.dataset.application === application) await refresh().catch(() => null);
   }
 
   window.addEventListener("online", flush);
@@ -100,9 +98,9 @@ document.addEventListener("DOMContentLoaded", () => {
   // --- the application that is shown ---
 
   const fetchPage = async (url) => {
-    const response = await send(url, { headers: { "X-Fragment": "review" } });
+    const response = await send(url, { headers: { "X-Fragment": "application" } });
     if (!response.ok) throw new PageError();
-    return new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-review]");
+    return new DOMParser().parseFromString(await response.text(), "text/html").querySelector("[data-application]");
   };
   let ahead = {}; // the page that is probably shown next: {url, page}
 
@@ -118,16 +116,19 @@ document.addEventListener("DOMContentLoaded", () => {
     const { href, rel } = link;
     try {
       const next = await (ahead.url === href ? ahead.page : fetchPage(href));
-      pageOf().replaceWith(next);
+      const page = pageOf();
+      page.replaceWith(next);
       history.replaceState(null, "", href);
+      document.title = document.title.replace(page.dataset.name, next.dataset.name);
       setUp(rel);
       document.dispatchEvent(new Event("application:shown"));
       if (!unsaved.size) say("");
-      document.querySelector("[data-review-place]").textContent = next.dataset.place;
+      place.textContent = `${next.querySelector("[data-place]").textContent}: ${next.dataset.name}`;
       next.querySelector("[data-heading]").focus({ preventScroll: true });
       scrollTo(0, 0);
       if (next.dataset.read) {
-        keep(`${next.dataset.review}:read`, { url: next.dataset.read, fields: {} });
+        const { application, read: url, name } = next.dataset;
+        keep(`${application}:read`, { url, fields: {}, name });
         flush();
       }
     } catch (error) {
@@ -141,20 +142,20 @@ document.addEventListener("DOMContentLoaded", () => {
   /** Show what a move changed, and leave the file that is being read. */
   async function refresh() {
     const now = await fetchPage(location.href);
-    for (const part of ["#decision", "#emails", "#stages", ".application-tags"]) {
+    for (const part of ["#state", "#bar", "#emails", "#history", "#tab-emails"]) {
       const old = pageOf().querySelector(part);
       const next = now.querySelector(part);
-      if (old && next) old.replaceWith(next);
+      if (old && next) old.replaceChildren(...next.childNodes);
     }
     setUp("");
-    document.querySelector("#decision summary").focus();
+    document.querySelector("#state summary").focus();
   }
 
   function setUp(rel) {
     const page = pageOf();
     if (!page) return;
     page.querySelector("[data-opens]").hidden = false;
-    const waiting = unsaved.get(`${page.dataset.review}:rating`);
+    const waiting = unsaved.get(`${page.dataset.application}:rating`);
     if (waiting) showRating(page, waiting.fields.rating);
     fetchAhead(page.querySelector(rel === "prev" ? "a[rel=prev]" : "a[rel=next]"));
   }
@@ -182,9 +183,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = pageOf();
     if (!what || !page || submitter?.hasAttribute("data-decides")) return;
     event.preventDefault();
-    const fields = Object.fromEntries([...new FormData(form), [submitter.name, submitter.value]]);
+    const fields = Object.fromEntries(new FormData(form, submitter));
     delete fields.csrfmiddlewaretoken; // there is another one after signing in again: see flush()
-    keep(`${page.dataset.review}:${what}`, { url: form.action, fields });
+    const { application, name } = page.dataset;
+    keep(`${application}:${what}`, { url: form.action, fields, name });
     if (what === "rating") showRating(page, fields.rating);
     flush();
   });
