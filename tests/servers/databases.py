@@ -64,6 +64,7 @@ class Postgres(Server):
         if primary:
             self.copy(primary)
         elif not (folder / "PG_VERSION").exists():
+            self._make_folder()
             self._run(
                 "initdb",
                 "-D",
@@ -92,8 +93,15 @@ class Postgres(Server):
     def copy(self, primary: "Postgres") -> None:
         """Replace the data by a base backup of `primary`. The server must not run."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._make_folder()
         self._run("pg_basebackup", "-d", primary.url, "-D", str(self.folder), "-R", "-c", "fast")
         self.database = primary.database
+
+    def _make_folder(self) -> None:
+        """Make the folder of the data: PostgreSQL's user may have no right to."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.user:
+            shutil.chown(self.folder, self.user, self.user)
 
     def promote(self) -> None:
         assert self.sql("SELECT pg_promote()"), "not promoted"
