@@ -47,6 +47,9 @@ from vacancies.search.words import STEMMERS
 CACHE_BYTES = 64 * 2**20  # of bitmaps in a process
 FEW = 2_000  # ids that the database sorts
 FEW_GONE = 3  # ids that are removed from an order one by one
+# Changes whose texts a process reads, 0.5 ms each. The texts of earlier ones are searched as they
+# were, until the merge.
+TEXTS_MAX = 2_000
 WAYS = 16  # into which a search for a place divides an order
 
 _BASE = "SELECT ids FROM vacancies_searchterm WHERE term = '#base'"
@@ -181,9 +184,10 @@ class Index:
         self.state: RevisionState | None = None
         self.known = BitMap64()  # ids of the changes
         self.changed = BitMap64()  # vacancies
-        # Of those of them that are published. Texts are read for the first search: 100,000 take
-        # many seconds.
-        self.facts: Bitmaps = {}
+        self.facts: Bitmaps = {}  # of those of them that are published
+        self._last: dict[int, int] = {}  # the last TEXTS_MAX changes
+        self.late = BitMap64()  # changed vacancies whose texts wait for the merge
+        # Texts are read for the first search.
         self._changed_texts: IndexedTexts | None = None
         self._bitmaps: Bitmaps = {}
         self._size = 0  # bytes of them
@@ -202,7 +206,7 @@ class Index:
     @property
     def changed_texts(self) -> IndexedTexts:
         if self._changed_texts is None:
-            self._changed_texts = read_texts(self.published)
+            self._changed_texts = read_texts(self.published - self.late)
         return self._changed_texts
 
     def after(self, changes: dict[int, int], state: RevisionState | None) -> "Index":
@@ -219,11 +223,16 @@ class Index:
         new.state, new.near = state, ("", BitMap64())
         new.known, new.changed = self.known | BitMap64(changes), self.changed | gone
         new.facts = facts | patched(self.facts, again, facts)
+        new._last = dict(sorted((self._last | changes).items())[-TEXTS_MAX:])
+        new.late = new.changed - BitMap64(new._last.values())
         if texts is not None:
-            more = read_texts(published)
+            more = read_texts(published - new.late)
+            again |= new.late
             texts, added = texts.after(again, more), facts | more.bitmaps
             words = with_changed(words, more) if words else words
         new._changed_texts, new._texts = texts, words
+        if new.late:
+            bitmaps = {term: found for term, found in bitmaps.items() if term[0] not in OF_TEXTS}
         new._bitmaps = patched(bitmaps, gone, added)
         new._orders = {sort: reorder(o, sort, gone, published) for sort, o in orders.items()}
         return new
@@ -236,14 +245,12 @@ class Index:
         missing = list(dict.fromkeys(term for term in terms if term not in known))
         if missing:
             rows = {term: bytes(ids) for term, ids in within(_TERMS, missing)}
-            new = {
-                term: BitMap64.deserialize(rows[term]) - self.changed
-                if term in rows
-                else BitMap64()
-                for term in missing
-            }
+            new, read = {}, self.changed - self.late
             for term in missing:
-                changed = self.changed_texts.bitmaps if term[0] in OF_TEXTS else self.facts
+                is_text = term[0] in OF_TEXTS
+                stored = BitMap64.deserialize(rows[term]) if term in rows else BitMap64()
+                changed = self.changed_texts.bitmaps if is_text else self.facts
+                new[term] = stored - (read if is_text else self.changed)
                 new[term] |= changed.get(term, BitMap64())
             self._size += sum(map(len, rows.values())) + 100 * len(missing)
             known.update(new)

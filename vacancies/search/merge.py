@@ -11,9 +11,10 @@ from django.utils import timezone
 from pyroaring import BitMap64
 
 from jobsite.serving import replica
+from jobsite.serving.revision import bump
 from vacancies.choices import VacancyStatus
 from vacancies.models import SearchChange, SearchTerm, Vacancy
-from vacancies.search.index import FORMAT, ORDERS, TEXTS, Base, languages, reorder
+from vacancies.search.index import FORMAT, ORDERS, TEXTS, TEXTS_MAX, Base, languages, reorder
 from vacancies.search.terms import PUBLISHED, WORDS, Bitmaps, read_facts, read_texts
 from vacancies.search.words import STEMMERS, key
 
@@ -29,7 +30,7 @@ def is_due() -> bool:
     index must be made anew.
     """
     base = Base.read()
-    limit = max(CHANGES_MIN, base.size // 200)
+    limit = min(max(CHANGES_MIN, base.size // 200), TEXTS_MAX)
     return base.is_outdated or len(SearchChange.objects.values_list("pk")[: limit + 1]) > limit
 
 
@@ -50,6 +51,9 @@ def merge(*, anew: bool = False) -> None:
         if changes:
             _Merge().run(sorted(set(changes.values())))
             _delete(SearchChange, list(changes))
+    # Processes did not search all texts. In the transaction, any writer could refuse the number.
+    if len(changes) > TEXTS_MAX:
+        bump(DEFAULT_DB_ALIAS)
 
 
 def merge_if_due() -> None:

@@ -252,3 +252,27 @@ def test_filters_and_counts_read_no_texts_of_changes(site, monkeypatch):
     monkeypatch.setattr(index, "read_texts", lambda pks: pytest.fail("Texts are read."))
     assert len(site.same("/v1/vacancies?filter[regions]=gent&sort=title")["data"]) == 3
     assert json.loads(site.body("/v1/filters"))["data"][0]["options"][0]["count"] == 3
+
+
+def test_texts_of_too_many_changes_wait_for_the_merge(site, monkeypatch):
+    """The last changes are found at once, earlier ones as they were. Filters know all."""
+
+    def shown(query):
+        return [each["title"] for each in json.loads(site.body(f"/v1/vacancies?{query}"))["data"]]
+
+    for module in (index, merging):
+        monkeypatch.setattr(module, "TEXTS_MAX", 1)
+    first = make_vacancy(title="Nurse")
+    merge()
+    first.title = "Welder 0"
+    first.save()
+    for number in (1, 2):
+        make_vacancy(title=f"Welder {number}")
+        assert shown("filter[search]=welder") == [f"Welder {number}"]
+    searched = "/v1/vacancies?filter[search]=welder"
+    assert Site().body(searched) == site.body(searched)
+    assert shown("filter[search]=nurse") == ["Welder 0"]
+    assert len(shown("sort=title")) == 3
+    merge()
+    assert sorted(found(site, "welder")) == ["Welder 0", "Welder 1", "Welder 2"]
+    assert found(site, "nurse") == []
