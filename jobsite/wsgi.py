@@ -65,9 +65,10 @@ def _site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
     unknown charset would give a bare 500, and a known one would poison caches. Forms are UTF-8
     here.
     """
-    media_type, *parameters = environ.get("CONTENT_TYPE", "").split(";")
-    boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
-    environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
+    if ";" in environ.get("CONTENT_TYPE", ""):
+        media_type, *parameters = environ["CONTENT_TYPE"].split(";")
+        boundary = [p for p in parameters if p.strip().lower().startswith("boundary=")]
+        environ["CONTENT_TYPE"] = ";".join([media_type, *boundary[:1]])
     is_public = (IS_POOLED or replica.is_configured()) and ResponseCache.key(environ) is not None
     try:
         if is_public and replica.is_configured() and not _is_recruiter(environ):

@@ -14,6 +14,10 @@ from xxhash import xxh3_128_hexdigest
 CACHE_UNTIL = "jobsite.cache_until"
 CACHE_REVISION = "jobsite.cache_revision"
 REQUEST_TIME = "jobsite.at"  # the one time of a request: of the response cache and the view
+# Those of conditional requests.
+CONDITIONS = frozenset(
+    f"HTTP_IF_{name}" for name in ("NONE_MATCH", "MATCH", "MODIFIED_SINCE", "UNMODIFIED_SINCE")
+)
 
 
 def public(response: HttpResponseBase, *, now: datetime, until: datetime | None) -> None:
@@ -86,13 +90,14 @@ class ConditionalMiddleware:
                 response["ETag"] = etag_of(response.content, response.get("Apply", ""))
             patch_vary_headers(response, ["Accept-Encoding"])
             request.META.pop("HTTP_IF_UNMODIFIED_SINCE", None)  # ignored without Last-Modified
-            policy = response.get("Content-Security-Policy")
-            response = (
-                get_conditional_response(request, etag=response["ETag"], response=response)
-                or response
-            )
-            if policy:  # a browser replaces the stored header by that of the 304
-                response["Content-Security-Policy"] = policy
+            if not CONDITIONS.isdisjoint(request.META):
+                policy = response.get("Content-Security-Policy")
+                response = (
+                    get_conditional_response(request, etag=response["ETag"], response=response)
+                    or response
+                )
+                if policy:  # a browser replaces the stored header by that of the 304
+                    response["Content-Security-Policy"] = policy
         if request.method == "HEAD":
             response.headers.setdefault("Content-Length", str(len(response.content)))
             response.content = b""

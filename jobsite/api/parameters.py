@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from urllib.parse import quote, unquote, urlencode
 
 from django.http import QueryDict
@@ -100,4 +101,9 @@ def invalid_value(name: str, value: str, allowed: str | list[str]) -> ParameterE
 
 def encode(parameters: dict[str, str | int]) -> str:
     """Return a query string. All characters except unreserved ones are percent-encoded."""
-    return urlencode(parameters, quote_via=quote, safe="")
+    return _encoded(tuple(parameters.items()))
+
+
+@lru_cache(maxsize=1024)
+def _encoded(pairs: tuple[tuple[str, str | int], ...]) -> str:
+    return urlencode(pairs, quote_via=quote, safe="")

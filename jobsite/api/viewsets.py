@@ -8,17 +8,21 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.http import http_date
 from rest_framework.permissions import AllowAny
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from jobsite.api import caching, parameters
 from jobsite.api.pagination import PageNumberPagination
+from jobsite.api.renderers import JSONRenderer
 from jobsite.days import start_of_day
 from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 
 LANGUAGE = "language"
+
+RENDERERS: list[BaseRenderer] = [JSONRenderer()]
 
 
 class ReadOnlyViewSet(GenericViewSet):
@@ -31,6 +35,8 @@ class ReadOnlyViewSet(GenericViewSet):
 
     http_method_names = ("get", "head", "options")
     permission_classes = [AllowAny]
+    parser_classes = ()
+    format_kwarg = None
     pagination_class: Any = PageNumberPagination
     query_names: ClassVar[tuple[str, ...]] = ()
     list_names: ClassVar[frozenset[str]] = frozenset()
@@ -43,15 +49,19 @@ class ReadOnlyViewSet(GenericViewSet):
     # Of the database that the response shows; None: the site does not cache it.
     revision: int | None = None
 
-    def perform_authentication(self, request: Request) -> None:
-        """Do nothing: permissions authenticate where they need to.
-        Stale credentials break no public page.
-        """
+    def get_renderers(self) -> list[BaseRenderer]:
+        return RENDERERS
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Check the request, without formats and versions. Permissions authenticate where they need
+        to: stale credentials break no public page.
+        """
         if self.action is None:  # before any other error
             self.http_method_not_allowed(request)
-        super().initial(request, *args, **kwargs)
+        accepted = self.perform_content_negotiation(request)
+        request.accepted_renderer, request.accepted_media_type = accepted
+        self.check_permissions(request)
+        self.check_throttles(request)
         self.now = request.META.get(caching.REQUEST_TIME) or timezone.now()
         paging = self.pagination_class.names if self.pagination_class else ()
         languages = text_languages() if self.has_texts else ()

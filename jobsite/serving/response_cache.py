@@ -21,7 +21,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error
 
-from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, REQUEST_TIME, is_unchanged
+from jobsite.api.caching import CACHE_REVISION, CACHE_UNTIL, CONDITIONS, REQUEST_TIME, is_unchanged
 from jobsite.api.problems import LOCKED
 from jobsite.api.renderers import accepts_json
 from jobsite.api.throttling import RateLimit
@@ -49,14 +49,7 @@ _KEY_PARTS = (
 )
 # Headers that CacheEntry.respond adds.
 _OWN = frozenset({"cache-control", "content-length", "content-encoding"})
-_CONDITIONS = (
-    "HTTP_IF_NONE_MATCH",
-    "HTTP_IF_MATCH",
-    "HTTP_IF_MODIFIED_SINCE",
-    "HTTP_IF_UNMODIFIED_SINCE",
-    "HTTP_RANGE",
-    "HTTP_ACCEPT_ENCODING",
-)
+_CONDITIONS = CONDITIONS | {"HTTP_RANGE", "HTTP_ACCEPT_ENCODING"}
 
 _GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")
 
@@ -181,13 +174,13 @@ class ResponseCache:
         path = environ.get("PATH_INFO", "")
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
             return None
-        if settings.CAREER_SITE and SITE.match(path):
-            is_error = False
-        elif not path.startswith(PREFIXES) or path.startswith(PRIVATE):
-            return None
+        if path.startswith(PREFIXES):
+            is_excluded = path.startswith(PRIVATE) or not accepts_json(
+                environ.get("HTTP_ACCEPT", "")
+            )
         else:
-            is_error = not accepts_json(environ.get("HTTP_ACCEPT", ""))
-        if "HTTP_IF_MATCH" in environ or is_error:
+            is_excluded = not (settings.CAREER_SITE and SITE.match(path))
+        if "HTTP_IF_MATCH" in environ or is_excluded:
             return None
         key = tuple(environ.get(part, "") for part in _KEY_PARTS)
         if not settings.CORS_ALLOW_ALL_ORIGINS:  # otherwise all origins get the same CORS headers

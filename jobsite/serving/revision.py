@@ -77,7 +77,9 @@ def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
     """Return the rows of `sql`, which is prepared once for each connection. A cursor of psycopg
     takes 10 us more, a third of a cached response.
     """
-    prepared = raw.__dict__.setdefault("jobsite_prepared", {})
+    if (kept := raw.__dict__.get("jobsite")) is None:
+        kept = raw.__dict__["jobsite"] = {}, psycopg.adapt.Transformer(raw)
+    prepared, transformer = kept  # the latter knows how to load the types of columns
     if (name := prepared.get(sql)) is None:
         # Named after its text: behind a pooler that no setting declares, it may be missing, but is
         # never another one.
@@ -88,14 +90,15 @@ def _execute_prepared(raw: Any, sql: str, parameters: Any) -> list[tuple]:
     values = [None if each is None else _text(each) for each in parameters]
     raw.pgconn.send_query_prepared(name, values, result_format=Format.BINARY)
     result = _result(raw)
-    transformer = psycopg.adapt.Transformer(raw)
     transformer.set_pgresult(result)
     return transformer.load_rows(0, result.ntuples, tuple)
 
 
 def _text(value: object) -> bytes:
     """Return a parameter as PostgreSQL reads it: a text, a number, a time, or a list of these."""
-    if isinstance(value, list):
+    if isinstance(value, list) and all(type(each) is int for each in value):
+        value = f"{{{','.join(map(str, value))}}}"
+    elif isinstance(value, list):
         escaped = (str(each).replace("\\", r"\\").replace('"', r"\"") for each in value)
         value = "{" + ",".join(f'"{each}"' for each in escaped) + "}"
     return str(value).encode()
