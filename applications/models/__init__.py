@@ -20,7 +20,12 @@ from applications.models.outgoing import Outgoing
 from applications.models.scorecard import Scorecard
 from applications.models.slot import Offer, Slot, SlotSet
 from applications.models.stage import Reason, Stage, Status
-from applications.models.statistics import DailyApplications
+from applications.models.statistics import (
+    CountedApplication,
+    DailyApplications,
+    DailyHiring,
+    MonthlyStages,
+)
 from applications.models.submission import (
     FormSnapshot,
     IdempotencyKey,
@@ -40,7 +45,9 @@ __all__ = [
     "CalendarFeed",
     "ClosingNotice",
     "ConsentRequest",
+    "CountedApplication",
     "DailyApplications",
+    "DailyHiring",
     "EmailLanguage",
     "EmailOptOut",
     "FormSnapshot",
@@ -51,6 +58,7 @@ __all__ = [
     "JobAlert",
     "MailTemplate",
     "Message",
+    "MonthlyStages",
     "Note",
     "Offer",
     "Origin",

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from applications.models import DailyApplications
-from jobsite.office.report_form import presets
+from jobsite.office.reporting.form import presets
 from jobsite.office.to_do import to_do
 from jobsite.ops.jobs import is_stopped, late
 from jobsite.text.formats import format_datetime

@@ -12,7 +12,7 @@ from unfold.decorators import display
 from applications.admin.parts import LIST_QUERY
 from applications.models import Application, Stage
 from jobsite.admin.base import counted, counted_link
-from jobsite.office.reports import ReportPages
+from jobsite.office.reporting.pages import ReportPages
 from jobsite.types import Context, UserRequest
 from vacancies.admin.vacancy import VacancyBaseAdmin
 from vacancies.models import Vacancy

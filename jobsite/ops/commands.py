@@ -63,13 +63,14 @@ class Command(BaseCommand):
     written so far. It is printed if the command is interrupted.
     """
 
+    formats = ("text", "json")
     needs_migrations = True  # whether all migrations have to be applied
     written: Callable[[], str]
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: object) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         parser.add_argument(
-            "--format", choices=("text", "json"), default="text", help="output format"
+            "--format", choices=self.formats, default=self.formats[0], help="output format"
         )
         return parser
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from applications import statistics
+from applications.statistics import received
 from tests.browser.admin import findings, follow, log_in, make_office, visit
 from tests.factories import make_brand, make_vacancy
 from vacancies.statistics.recording import record_days
@@ -29,7 +29,7 @@ def office(filters: Any, settings: Any) -> None:
     )
     make_vacancy(title="Driver", publish_from=now - 5 * DAY, publish_until=now + DAY / 1440)
     record_days(at=now)
-    statistics.record_days(at=now)
+    received.record_days(at=now)
 
 
 def test_recruiter_reads_the_calendar_and_the_reports(

@@ -1,8 +1,10 @@
 from django.utils import timezone
 
-from applications import statistics
+from applications.models import DailyApplications
+from applications.statistics import hiring, received
 from jobsite.ops.commands import Command as BaseCommand
 from vacancies.statistics.counts import update_counts
+from vacancies.statistics.reading import last_recorded
 from vacancies.statistics.recording import record_days
 
 
@@ -17,9 +19,13 @@ class Command(BaseCommand):
         at = timezone.now()
         update_counts(at=at)
         days = record_days(at=at)
-        of_applications = statistics.record_days(at=at)
+        since = last_recorded(DailyApplications)
+        of_applications = received.record_days(at=at)
+        changed = hiring.record(since=since, at=at)
         self.finish(
-            f"Recorded {days} days of vacancies and {of_applications} days of applications.",
+            f"Recorded {days} days of vacancies and {of_applications} days of applications; "
+            f"{changed} applications changed.",
             days_of_vacancies=days,
             days_of_applications=of_applications,
+            changed_applications=changed,
         )

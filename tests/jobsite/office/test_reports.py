@@ -16,8 +16,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from applications import statistics
 from applications.models import Application, DailyApplications
+from applications.statistics import hiring, received
 from jobsite.db.transactions import dry_run
 from tests.applications.admin.conftest import apply, colleague, copy_of, staff
 from tests.applications.makers import make_submission, signed_in
@@ -73,7 +73,8 @@ def build(office: SimpleNamespace) -> SimpleNamespace:
             application = apply(job, stage=office.new, created_at=NOW - (3 + number) * DAY)
             make_submission(application, {}, source=source)
     record_days(at=NOW)
-    statistics.record_days(at=NOW)
+    received.record_days(at=NOW)
+    hiring.record(since=None, at=NOW)
     office.editor = colleague("editor", "Editor")
     return office
 
@@ -90,7 +91,7 @@ def test_reports_count_the_own_brand(world):
     assert found["live"][-1] == ["2 Mar 2026", 1]
     assert found["groups"] == [["Acme", 1, 2, 1]]
     assert found["sources"] == [["indeed", 6]]
-    assert found["stages"] == [["New", 6]]
+    assert found["stages"] == [["Received", 6, 100.0, "", ""], ["New", 6, 100.0, 100.0, 0.0]]
     assert found["applications-by-group"] == [["Acme", 6]]
     assert sum(row[2] for row in found["applications"]) == 6
 
@@ -107,8 +108,9 @@ def test_reports_count_applications_by_vacancy_and_source_today_included(world):
     first, second = Vacancy.objects.filter(title__startswith="Acme").order_by("pk")
     assert found["vacancies"] == [["Today", 3, job.pk]]
     assert found["vacancies-sources"] == [
-        ["Today", "No source", 2, job.pk],
-        ["Today", "letter", 1, job.pk],
+        ["Today", "Imported", 1, job.pk],
+        ["Today", "No source", 1, job.pk],
+        ["Today", "Other sources", 1, job.pk],
     ]
     assert found["applications"][-1] == ["2 Mar 2026", "2 Mar 2026", 3]
     assert found["groups"] == [["Acme", 2, 1, 1]]
@@ -124,8 +126,10 @@ def test_reports_show_visitors_up_to_their_applications(world, settings):
         Vacancy.objects.filter(title__startswith=name).order_by("pk")[number]
         for name, number in (("Acme", 0), ("Acme", 1), (FOREIGN, 0))
     )
-    make_submission(apply(second, stage=world.new, created_at=NOW - DAY), {}, source=" Indeed ")
-    make_submission(apply(second, stage=world.new, created_at=NOW - DAY), {}, source="letter")
+    for source in (" Indeed ", "letter"):
+        make_submission(apply(second, stage=world.new, created_at=NOW), {}, source=source)
+    received.record_days(at=NOW)
+    hiring.record(since=NOW.date(), at=NOW)
     for vacancy, days, source, views, started in (
         (first, 1, "", 40, 2),
         (first, 2, "indeed", 20, 5),
@@ -145,18 +149,23 @@ def test_reports_show_visitors_up_to_their_applications(world, settings):
     found = tables(world.anna)
 
     assert found["visitors-sources"] == [
-        ["indeed", 25, 5, 7, 28.0],
-        ["letter", 0, 0, 1, ""],
+        ["indeed", 25, 5, 6, 24.0],
+        ["Other sources", 3, 0, 2, 66.7],
         ["No source", 40, 2, 0, 0.0],
-        ["Other sources", 3, 0, 0, 0.0],
+    ]
+    assert found["views-to-hire"] == [
+        ["Page views", 68, ""],
+        ["Applications started", 7, 10.3],
+        ["Received", 8, 114.3],
+        ["New", 8, 100.0],
     ]
     assert found["visitors-vacancies"] == [
         [second.title, 5, 0, 5, 100.0, second.pk],
         [first.title, 63, 7, 3, 4.8, first.pk],
     ]
     assert found["visitors-vacancies-sources"][:2] == [
-        [second.title, "indeed", 5, 0, 4, 80.0, second.pk],
         [first.title, "indeed", 20, 5, 3, 15.0, first.pk],
+        [second.title, "indeed", 5, 0, 3, 60.0, second.pk],
     ]
     for query in ("", "?table=visitors-vacancies&format=csv"):
         response = world.anna.get(f"{URL}{query}")
@@ -178,7 +187,7 @@ def test_reports_offer_calendar_months(world):
 
 
 def test_page_says_that_a_long_table_is_cut(world, monkeypatch):
-    monkeypatch.setattr("jobsite.office.reports.MAX_ROWS", 1)
+    monkeypatch.setattr("jobsite.office.reporting.pages.MAX_ROWS", 1)
     text = world.anna.get(f"{URL}?until=2026-03-01").text
     assert "The first 1 of 2 rows. The files have all." in text
 
@@ -216,12 +225,13 @@ def test_figures_remain_when_applications_are_deleted_and_name_no_rare_source(wo
     Application.objects.all().delete()
     found = tables(world.anna)
     assert (found["sources"], found["applications-by-group"]) == ([["indeed", 6]], [["Acme", 6]])
-    assert found["stages"] == []
+    assert found["stages"][0][:2] == ["Received", 6]
+    assert [row[:2] for row in found["vacancies"]] == [["Acme 0", 3], ["Acme 1", 3]]
 
     DailyApplications.objects.all().delete()
     application = apply(make_vacancy(brand=world.brand), stage=world.new, created_at=NOW - DAY)
     make_submission(application, {}, source="letter of Jan Peeters")
-    statistics.record_days(at=NOW)
+    received.record_days(at=NOW)
     assert tables(world.anna)["sources"] == [["Other sources", 1]]
     assert not DailyApplications.objects.filter(source__contains="Jan").exists()
 
@@ -253,8 +263,9 @@ def test_invalid_report_returns_400_and_names_the_field(world):
 
 
 def test_invalid_export_returns_400_with_what_is_allowed(world):
-    tables = "live, groups, applications, sources, stages, reasons, applications-by-group"
-    tables += ", vacancies, vacancies-sources"
+    tables = "live, groups, applications, sources, applications-by-group, vacancies"
+    tables += ", vacancies-sources, first-answer, hires, stages, stages-months, stages-brands"
+    tables += ", stages-vacancies, stages-sources, reasons, positions, filled"
     expected = dict.fromkeys(
         ("table=live&format=pdf", "table=live"), "format is not one of: csv, xlsx."
     )
@@ -295,7 +306,7 @@ def test_export_has_the_rows_of_the_page(world):
 def test_user_who_may_not_view_applications_sees_those_of_vacancies(world):
     client = staff("new", brands=[make_brand("New")])  # without vacancies
     assert not any(tables(client).values())
-    assert client.get(URL).text.count("Nothing in this period.") == 9
+    assert client.get(URL).text.count("Nothing in this period.") == 17
 
     client = staff("limited", brands=[world.brand])
     group = User.objects.get(username="limited").groups.get()
@@ -333,4 +344,7 @@ def test_command_records_counts_and_days(world):
     days = (timezone.now().date() - date(2026, 2, 18)).days
     assert f"Recorded {days} days of vacancies" in output.getvalue()
     call_command("update_statistics", stdout=output)
-    assert "Recorded 1 days of vacancies and 1 days of applications." in output.getvalue()
+    assert (
+        "Recorded 1 days of vacancies and 1 days of applications; 0 applications"
+        in output.getvalue()
+    )

@@ -3,7 +3,6 @@ where recruiters choose and read them, and who never does.
 """
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -11,7 +10,9 @@ from django.utils import timezone
 from applications.models import MailTemplate, Reason, Stage, StageChange
 from applications.operations import Move, move, undo_moves
 from applications.privacy.export import export
-from jobsite.office.report_tables import reasons
+from applications.statistics import hiring
+from jobsite.office.reporting.hiring import reasons
+from jobsite.office.reporting.tables import Scope
 from tests.applications.admin.conftest import apply, colleague, staff
 from tests.applications.admin.list.test_bulk_email import EMAILS
 from tests.applications.admin.list.test_exports import csv_rows, exported
@@ -19,6 +20,7 @@ from tests.applications.admin.moves.test_bulk_move import LIST, MOVE, sent
 from tests.applications.admin.page.test_page import page
 from tests.applications.applicants import stages_of
 from tests.applications.makers import bearer, make_token, make_user
+from vacancies.statistics.reading import Days
 
 pytestmark = pytest.mark.django_db
 STAGES, REASONS = "/admin/applications/stage/", "/admin/applications/reason/"
@@ -147,12 +149,13 @@ def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(
     assert lists == [1, 0]
     headings, row = csv_rows(exported(staff("boss", "Administrator"), office.own))
     assert dict(zip(headings, row, strict=True))["Reason"] == str(reason)
-    days = SimpleNamespace(first=at.date(), last=at.date())
+    hiring.record(since=None, at=at)
+    days = Days.until(at.date(), 31)
     for user_of_report, rows_of_report in (
         (colleague("an", "Recruiter", office.brand), [[str(reason), 1]]),
         (colleague("bo", "Recruiter", office.other), []),
     ):
-        scope = SimpleNamespace(user=user_of_report, brand=None, days=days)
+        scope = Scope(user_of_report, days, None)
         assert reasons(scope).rows == rows_of_report
 
     full, own = (

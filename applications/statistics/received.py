@@ -1,12 +1,12 @@
-"""Records the daily statistics of applications, which remain when applications are deleted."""
+"""Records how many applications were received on each day."""
 
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime
 
 from django.db import transaction
-from django.db.models import Count, Max, Min
-from django.db.models.functions import TruncDate
+from django.db.models import Case, Count, F, Max, Min, QuerySet, Value, When
+from django.db.models.functions import Concat, TruncDate
 from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
@@ -18,6 +18,17 @@ from vacancies.statistics.visits import OTHER
 
 # From which its name is kept: a rare source could point to a person.
 MIN_APPLICATIONS_PER_SOURCE = 5
+ADDED = "+"  # before the channel of an application that a colleague added
+IMPORTED = "+import"
+
+# Where an application came from: the source of what the applicant sent, or how it was added. A link
+# cannot name a channel.
+SOURCE = Case(
+    When(submission__source__startswith=ADDED, then=Value(OTHER)),
+    When(submission__isnull=False, then=F("submission__source")),
+    When(origin__isnull=False, then=Concat(Value(ADDED), F("origin__channel"))),
+    default=Value(IMPORTED),
+)
 
 
 def record_days(*, at: datetime) -> int:
@@ -49,32 +60,32 @@ def _rows(first: date, last: date) -> Iterator[DailyApplications]:
     rows = rows.annotate(
         day=TruncDate("created_at", tzinfo=timezone.get_default_timezone())
     ).order_by()
-    by_source = rows.values("day", "vacancy__brand_id", "submission__source").annotate(
-        number=Count("pk")
-    )
-    found: Counter[tuple[date, int | None, str]] = Counter()
+    numbers = rows.values_list("day", "vacancy__brand", "vacancy", SOURCE).annotate(n=Count("pk"))
+    found: Counter[tuple[date, int | None, int, str]] = Counter()
     named = _named_sources(first, last)
-    for row in by_source:
-        source = row["submission__source"] or ""
-        found[row["day"], row["vacancy__brand_id"], source if source in named else OTHER] += row[
-            "number"
-        ]
-    for (day, brand, source), number in found.items():
-        yield DailyApplications(day=day, brand_id=brand, source=source, received=number)
+    for *key, source, number in numbers:
+        is_named = source in named or source.startswith(ADDED)
+        found[*key, source if is_named else OTHER] += number
+    for (day, brand, vacancy, source), number in found.items():
+        yield DailyApplications(
+            day=day, brand_id=brand, vacancy_number=vacancy, source=source, received=number
+        )
     day = first
     while day <= last:  # the day is recorded, also without applications
         yield DailyApplications(day=day, source="", received=0)
         day += DAY
 
 
+def common_sources() -> QuerySet[Submission, str]:
+    """Return the sources that enough of the stored applications have."""
+    counted = Submission.objects.order_by().values("source").annotate(number=Count("pk"))
+    return counted.filter(number__gte=MIN_APPLICATIONS_PER_SOURCE).values_list("source", flat=True)
+
+
 def _named_sources(first: date, last: date) -> set[str]:
-    """Return the sources of these days that enough of the stored applications have; "":
-    none was sent.
-    """
+    """Return the common sources of these days; "": none was sent."""
     used = Submission.objects.filter(
         application__created_at__gte=start_of_day(first),
         application__created_at__lt=end_of_day(last),
     )
-    counted = Submission.objects.filter(source__in=used.order_by().values("source").distinct())
-    common = counted.order_by().values_list("source").annotate(number=Count("pk"))
-    return {"", *(source for source, number in common if number >= MIN_APPLICATIONS_PER_SOURCE)}
+    return {"", *common_sources().filter(source__in=used.order_by().values("source").distinct())}

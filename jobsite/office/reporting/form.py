@@ -14,7 +14,7 @@ from vacancies.statistics.reading import Days
 from vacancies.statistics.recording import DAY
 
 DAYS_MAX = 1830  # five years
-DEFAULT_DAYS = 90
+DEFAULT_MONTHS = 3  # whole ones, so that all tables are about the same applications
 FIRST_YEAR = 1971
 
 
@@ -25,10 +25,17 @@ def presets(last: date) -> list[tuple[str, Days]]:
     return [
         (pgettext("period", "This month"), Days(this_month, last)),
         (gettext("Last month"), Days(end.replace(day=1), end)),
-        (gettext("Last 30 days"), Days.until(last, 30)),
-        (gettext("Last 90 days"), Days.until(last, 90)),
-        (gettext("Last 12 months"), Days.until(last, 365)),
+        (gettext("Last 3 months"), months_until(last, 3)),
+        (gettext("Last 12 months"), months_until(last, 12)),
     ]
+
+
+def months_until(last: date, count: int) -> Days:
+    """Return the days of `count` calendar months until `last`, which is in the last of them."""
+    first = last.replace(day=1)
+    for _month in range(count - 1):
+        first = (first - DAY).replace(day=1)
+    return Days(first, last)
 
 
 class ReportForm(forms.Form):
@@ -46,7 +53,7 @@ class ReportForm(forms.Form):
 
     def __init__(self, given: dict[str, str], *, user: User, last: date) -> None:
         """`last` is the last day with figures."""
-        period = Days.until(last, DEFAULT_DAYS)
+        period = months_until(last, DEFAULT_MONTHS)
         defaults = {"since": str(period.first), "until": str(period.last)}
         if given.get("since") or given.get("until"):
             defaults["since"] = ""
@@ -66,7 +73,7 @@ class ReportForm(forms.Form):
                 self.add_error(name, _("Choose a date after 1970."))
                 return data
         until = min(data["until"] or self.last, self.last)
-        since = data["since"] or Days.until(until, DEFAULT_DAYS).first
+        since = data["since"] or months_until(until, DEFAULT_MONTHS).first
         if since > until:
             text = _("The period begins after its end, or after the last date with figures.")
             self.add_error("since", text)

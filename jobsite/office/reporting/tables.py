@@ -1,26 +1,22 @@
-"""The tables of the reports, each with a chart of the same numbers."""
+"""The tables of what was published and received, each with a chart of the same numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from math import ceil
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Sum
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from applications.models import Application, DailyApplications, Reason, Stage
-from applications.statistics import OTHER
+from applications.models import DailyApplications, Origin
+from applications.statistics.received import ADDED, IMPORTED, OTHER
 from jobsite.admin.charts import SERIES_MAX, Series, bar_chart, legend, line_chart
-from jobsite.days import start_of_day
 from jobsite.spreadsheets.writing import Cell
-from vacancies.access.brands import scope_to_brands
-from vacancies.dates import end_of_day
-from vacancies.models import Brand, DailyVacancies, StatisticsQuerySet
+from vacancies.models import Brand, DailyVacancies, StatisticsQuerySet, Vacancy
 from vacancies.statistics.reading import Days, by_brand, by_day, live_by_brand
 from vacancies.statistics.recording import DAY
 
@@ -50,7 +46,8 @@ class Scope:
     brand: Brand | None
     _names: dict[int | None, str] = field(default_factory=dict)
 
-    def rows(self, model: type[DailyVacancies] | type[DailyApplications]) -> StatisticsQuerySet:
+    def rows(self, model: Any) -> StatisticsQuerySet:
+        """The statistics of a `model` that the report is about."""
         rows = model.objects.visible_to(self.user)
         return rows.filter(brand=self.brand) if self.brand else rows
 
@@ -153,80 +150,64 @@ def applications_by_brand(scope: Scope) -> ReportTable:
 
 
 def sources(scope: Scope) -> ReportTable:
-    rows = scope.rows(DailyApplications).filter(received__gt=0).order_by()
-    rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
-    names = {"": _("No source"), OTHER: _("Other sources")}
     found = [
-        (names.get(source, source), number)
-        for source, number in rows.values_list("source").annotate(number=Sum("received"))
+        (source_name(source), number)
+        for source, number in received_rows(scope, "source").values_list("source", "number")
     ]
     note = _("Sources of fewer than five applications are counted together as other sources.")
     return counted("sources", _("Applications by source"), _("Source"), found, note)
 
 
-def stages(scope: Scope) -> ReportTable:
-    """The current stages of the applications that were received in the period and still exist."""
-    numbers = dict(stored(scope).with_stage().values_list("stage_id").annotate(number=Count("pk")))
-    found = [
-        *((str(stage), numbers[stage.pk]) for stage in Stage.objects.all() if stage.pk in numbers),
-        *([(_("No stage"), numbers[None])] if None in numbers else []),
-    ]
-    title = _("Applications by current stage")
-    return counted("stages", title, _("Stage"), found, deleted_note(), is_sorted=True)
-
-
-def reasons(scope: Scope) -> ReportTable:
-    """The reasons of the current stages of the applications that were received in the period."""
-    numbers = dict(
-        stored(scope).with_reason().values_list("reason_id").annotate(number=Count("pk"))
-    )
-    found = [
-        (str(reason), numbers[reason.pk]) for reason in Reason.objects.all() if reason.pk in numbers
-    ]
-    title = _("Applications by reason")
-    return counted("reasons", title, _("Reason"), found, deleted_note())
-
-
 def by_vacancy(scope: Scope) -> ReportTable:
-    """The applications of each vacancy that were received in the period and still exist."""
-    rows = stored(scope).values_list("vacancy__title", "vacancy_id")
-    table = of_vacancies("vacancies", _("Applications by vacancy"), [], rows)
+    table = of_vacancies(scope, "vacancies", _("Applications by vacancy"))
     table.chart = bar_chart([(str(row[0]), float(str(row[1]))) for row in table.rows[:MAX_BARS]])
     return table
 
 
 def by_vacancy_and_source(scope: Scope) -> ReportTable:
-    rows = stored(scope).values_list(
-        "vacancy__title", "vacancy_id", Coalesce("submission__source", Value(""))
-    )
     title = _("Applications by vacancy and source")
-    return of_vacancies("vacancies-sources", title, [_("Source")], rows)
+    return of_vacancies(scope, "vacancies-sources", title, "source")
 
 
-def stored(scope: Scope) -> Any:
-    """Return the applications that were received in the period and still
-    exist, without an order.
+def received_rows(scope: Scope, *columns: str) -> Any:
+    """Return the applications that were received in the period by `columns`, with their `number`.
+    All tables count these: also those that were deleted since.
     """
-    rows: Any = scope_to_brands(scope.user, Application.objects.all(), "vacancy")
-    if scope.brand:
-        rows = rows.filter(vacancy__brand=scope.brand)
-    first, end = start_of_day(scope.days.first), end_of_day(scope.days.last)
-    return rows.filter(created_at__gte=first, created_at__lt=end).order_by()
+    rows = scope.rows(DailyApplications).filter(received__gt=0).order_by()
+    rows = rows.filter(day__gte=scope.days.first, day__lte=scope.days.last)
+    return rows.values(*columns).annotate(number=Sum("received"))
 
 
-def of_vacancies(code: str, title: str, headings: list[str], rows: QuerySet) -> ReportTable:
-    """Count `rows` of (title, number of the vacancy) or (title, number, source)."""
-    found: list[list[Cell]] = []
-    for name, pk, *source, number in rows.annotate(number=Count("pk")).order_by(
-        "-number", "vacancy_id"
-    ):
-        found.append([name, *(text or _("No source") for text in source), number, pk])
-    headings = [_("Vacancy"), *headings, _("Applications"), _("Vacancy number")]
-    return ReportTable(code, title, headings, found, note=deleted_note() if found else "")
+def of_vacancies(scope: Scope, code: str, title: str, *columns: str) -> ReportTable:
+    """Count the applications of each vacancy, by the source too if it is in `columns`."""
+    numbers = received_rows(scope, "vacancy_number", *columns)
+    numbers = numbers.values_list("vacancy_number", *columns, "number")
+    titles = titles_of({row[0] for row in numbers})
+    found: list[list[Cell]] = [
+        [titles[pk], *map(source_name, source), number, pk or ""] for pk, *source, number in numbers
+    ]
+    found.sort(key=lambda row: (-int(str(row[-2])), str(row[-1]), row[:-2]))
+    source_heading = [_("Source")] * len(columns)
+    headings = [_("Vacancy"), *source_heading, _("Applications"), _("Vacancy number")]
+    return ReportTable(code, title, headings, found)
 
 
-def deleted_note() -> str:
-    return _("Applications that were deleted are not counted here. The other figures include them.")
+def titles_of(numbers: Collection[int | None]) -> dict[int | None, str]:
+    """Return the title of each vacancy."""
+    rows = Vacancy.objects.filter(pk__in=[pk for pk in numbers if pk is not None])
+    titles: dict[int | None, str] = dict.fromkeys(numbers, _("Deleted vacancy"))
+    titles.update(rows.order_by().values_list("pk", "title"))
+    if None in titles:
+        titles[None] = _("Before figures by vacancy")
+    return titles
+
+
+def source_name(source: str) -> str:
+    """Return the name of a source, or how an application without one came in."""
+    names = {"": _("No source"), OTHER: _("Other sources"), IMPORTED: _("Imported")}
+    if source not in names and source.startswith(ADDED):
+        return str(dict(Origin.Channel.choices).get(source.removeprefix(ADDED), source))
+    return names.get(source, source)
 
 
 def counted(
@@ -235,10 +216,8 @@ def counted(
     label: str,
     found: Sequence[tuple[str, int]],
     note: str = "",
-    *,
-    is_sorted: bool = False,
 ) -> ReportTable:
-    rows = list(found) if is_sorted else sorted(found, key=lambda row: (-row[1], row[0]))
+    rows = sorted(found, key=lambda row: (-row[1], row[0]))
     cells: list[list[Cell]] = [[name, number] for name, number in rows]
     return ReportTable(
         code,
@@ -255,8 +234,6 @@ OF_VACANCIES: Makers = {"live": live, "groups": vacancies_by_brand}
 OF_APPLICATIONS: Makers = {
     "applications": received,
     "sources": sources,
-    "stages": stages,
-    "reasons": reasons,
     "applications-by-group": applications_by_brand,
     "vacancies": by_vacancy,
     "vacancies-sources": by_vacancy_and_source,

@@ -5,16 +5,24 @@ views, and applications started and sent.
 from collections import defaultdict
 from collections.abc import Iterator
 
-from django.db.models import Count, Sum, Value
-from django.db.models.functions import Coalesce
+from django.db.models import Sum
 from django.utils.translation import gettext as _
 
+from applications.statistics.received import ADDED
 from jobsite.admin.charts import bar_chart
-from jobsite.office.report_tables import MAX_BARS, Makers, ReportTable, Scope, deleted_note, stored
+from jobsite.office.reporting.tables import (
+    MAX_BARS,
+    Makers,
+    ReportTable,
+    Scope,
+    received_rows,
+    source_name,
+    titles_of,
+)
 from jobsite.spreadsheets.writing import Cell
 from vacancies.access.brands import scope_to_brands
 from vacancies.models import DailyVisits
-from vacancies.statistics.visits import OTHER, folded
+from vacancies.statistics.visits import folded
 
 
 def by_source(scope: Scope) -> ReportTable:
@@ -59,15 +67,14 @@ def table(
     bars = [(str(row[0]), float(str(row[1]))) for row in rows if row[1]] if first == 1 else []
     bars.sort(key=lambda bar: -bar[1])
     chart = bar_chart(bars[:MAX_BARS]) if bars else ""
-    return ReportTable(code, title, headings, rows, chart, note=deleted_note() if rows else "")
+    return ReportTable(code, title, headings, rows, chart)
 
 
 def _sums(scope: Scope, *, has_vacancies: bool, has_sources: bool) -> dict[tuple, list[int]]:
     """Return the numbers of each group: its labels, and the number of its vacancy."""
-    names = {"": _("No source"), OTHER: _("Other sources")}
     sums: defaultdict[tuple, list[int]] = defaultdict(lambda: [0, 0, 0])
     for vacancy, pk, source, *numbers in counted(scope):
-        labels = (vacancy,) * has_vacancies + (names.get(source, source),) * has_sources
+        labels = (vacancy,) * has_vacancies + (source_name(source),) * has_sources
         of_group = sums[labels, (pk,) * has_vacancies]
         for column, number in enumerate(numbers):
             of_group[column] += number
@@ -85,11 +92,9 @@ def counted(scope: Scope) -> Iterator[tuple]:
     numbers = {"of_views": Sum("views"), "of_started": Sum("started")}
     for row in visits.values_list("vacancy__title", "vacancy_id", "source").annotate(**numbers):
         yield *row, 0
-    source = Coalesce("submission__source", Value(""))
-    sent = (
-        stored(scope)
-        .values_list("vacancy__title", "vacancy_id", source)
-        .annotate(number=Count("pk"))
-    )
-    for title, pk, text, number in sent:
-        yield title, pk, folded(text), 0, 0, number
+    sent = received_rows(scope, "vacancy_number", "source").exclude(vacancy_number=None)
+    sent = list(sent.values_list("vacancy_number", "source", "number"))
+    titles = titles_of({pk for pk, *_rest in sent})
+    for pk, source, number in sent:
+        if not source.startswith(ADDED):
+            yield titles[pk], pk, folded(source), 0, 0, number

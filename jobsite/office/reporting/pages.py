@@ -1,4 +1,4 @@
-"""The page of reports: vacancies and applications over time, by brand, source and stage."""
+"""The page of reports, and a table as a file."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobsite.admin.pages import AdminPages
-from jobsite.office.report_form import ReportForm, presets
-from jobsite.office.report_tables import (
+from jobsite.office.reporting.form import ReportForm, presets
+from jobsite.office.reporting.hiring import OF_HIRING, views_to_hire
+from jobsite.office.reporting.tables import (
     OF_APPLICATIONS,
     OF_VACANCIES,
     Makers,
@@ -23,7 +24,7 @@ from jobsite.office.report_tables import (
     Scope,
     short,
 )
-from jobsite.office.visit_tables import OF_VISITORS
+from jobsite.office.reporting.visits import OF_VISITORS
 from jobsite.spreadsheets.writing import csv_response, xlsx_response
 from jobsite.types import UserRequest
 from vacancies.statistics.reading import last_recorded
@@ -86,7 +87,8 @@ def makers_for(request: UserRequest) -> Makers:
     """Return what makes the tables that the user may see."""
     if not request.user.has_perm("applications.view_application"):
         return OF_VACANCIES
-    return OF_VACANCIES | OF_APPLICATIONS | (OF_VISITORS if settings.CAREER_SITE else {})
+    visitors = OF_VISITORS | {"views-to-hire": views_to_hire} if settings.CAREER_SITE else {}
+    return OF_VACANCIES | OF_APPLICATIONS | OF_HIRING | visitors
 
 
 def export(request: UserRequest, makers: Makers, scope: Scope, *, at: datetime) -> HttpResponseBase:
