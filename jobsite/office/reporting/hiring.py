@@ -210,8 +210,13 @@ def funnel(
     ]
     days = [_("Days until: %(stage)s") % {"stage": name.label} for _step, name in shown[1:]]
     headings = [heading, *(name.label for _step, name in shown), *days]
-    title = _("Stages reached by %(group)s") % {"group": heading.lower()}
-    return ReportTable(code, title, headings, rows, note=_months(scope))
+    titles = {
+        "month": _("Stages reached by month"),
+        "brand": _("Stages reached by brand"),
+        "vacancy_number": _("Stages reached by vacancy"),
+        "source": _("Stages reached by source"),
+    }
+    return ReportTable(code, titles[column], headings, rows, note=_months(scope))
 
 
 def by_month(scope: Scope) -> ReportTable:
