@@ -60,10 +60,11 @@ class ReportPages(AdminPages):
         if "table" in request.GET or "format" in request.GET:
             return export(request, makers, scope, at=at)
         query = {name: request.GET[name] for name in form.fields if request.GET.get(name)}
-        tables = (make(scope) for make in makers.values())
+        tables = [make(scope) for make in makers.values()]
         context |= {
             "form": form,
-            "tables": [(table, exports(table, query)) for table in tables],
+            "tables": [(table, exports(table, query)) for table in tables if table.rows],
+            "empty": [table.title for table in tables if not table.rows],
             "period": _("%(first)s until %(last)s")
             % {"first": short(scope.days.first), "last": short(scope.days.last)},
             "presets": [

@@ -36,6 +36,11 @@ class ReportTable:
     legend: str = ""
     note: str = ""
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the table needs the width of the page."""
+        return len(self.headings) > 6
+
 
 @dataclass
 class Scope:
