@@ -306,7 +306,9 @@ def test_export_has_the_rows_of_the_page(world):
 def test_user_who_may_not_view_applications_sees_those_of_vacancies(world):
     client = staff("new", brands=[make_brand("New")])  # without vacancies
     assert tables(client) == {}
-    assert "Nothing in this period: Published vacancies, Vacancies by brand," in client.get(URL).text
+    assert (
+        "Nothing in this period: Published vacancies, Vacancies by brand," in client.get(URL).text
+    )
 
     client = staff("limited", brands=[world.brand])
     group = User.objects.get(username="limited").groups.get()
