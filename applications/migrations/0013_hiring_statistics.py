@@ -29,7 +29,7 @@ def brand() -> models.Field:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0010_rejection_as_installed"),
+        ("applications", "0012_outgoing_entered_triggers"),
         ("vacancies", "0010_feed_triggers"),
     ]
     operations = [
