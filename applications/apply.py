@@ -105,7 +105,7 @@ def apply(request: HttpRequest, pk: str) -> HttpResponse:
         return _closed(request)
     if vacancy.apply_url:
         return _elsewhere(request, vacancy)
-    form = submission_form(vacancy)
+    form = submission_form(vacancy, _language(request, ""))
     if not form.accepts_applications:
         return _closed(request)
     with translation.override(form.language):
@@ -260,6 +260,10 @@ class _Page:
                 roles=self.form.roles,
                 typed=self.typed,
                 errors=errors,
+            ),
+            "address": with_query(
+                reverse("v1:single-vacancy-form", args=[self.vacancy.pk]),
+                language=self.form.language if self.form.is_translation else "",
             ),
             "hidden_inputs": {name: value for name, value in hidden.items() if value},
             "account": self.account,

@@ -63,7 +63,10 @@ class ApplicationTable:
             )
             snapshots.update(used.distinct())
         rows = FormSnapshot.objects.filter(pk__in=snapshots).order_by("-pk")
-        return {row.pk: row for row in rows}
+        found = {row.pk: row for row in rows}
+        for row in found.values():
+            row.sections = row.original or row.sections  # one column for all languages of a form
+        return found
 
 
 def _fields(snapshots: Iterable[FormSnapshot]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from forms_structure.fields import StructureField
 from forms_structure.querysets import ConsentTextQuerySet, FormQuerySet
 from forms_structure.structure import Structure
 from jobsite.fields import WebURLField
-from jobsite.languages import site_language
+from jobsite.languages import site_language, text_languages
 
 
 class Form(models.Model):
@@ -42,6 +42,16 @@ class Form(models.Model):
         verbose_name=_("added after form"),
         help_text=_("The sections of this form are shown after the sections of the selected form."),
     )
+    # None: an original. A translation is used wherever its original is, and has its structure.
+    translation_of = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        editable=False,
+        related_name="translations",
+        verbose_name=_("translation of"),
+    )
+    marks = models.JSONField(default=dict, db_default={}, editable=False)  # what is to translate
     is_default = models.BooleanField(
         _("the site's form"),
         default=False,
@@ -78,6 +88,13 @@ class Form(models.Model):
             models.CheckConstraint(
                 condition=Q(language__in=Language.values), name="form_language_known"
             ),
+            models.UniqueConstraint(
+                "translation_of", "language", name="form_translated_once_per_language"
+            ),
+            models.CheckConstraint(
+                condition=Q(translation_of=None) | Q(is_default=False),
+                name="default_form_is_original",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -94,6 +111,13 @@ class Form(models.Model):
     def served_language(self) -> str:
         """The language of the form, or of the form that it extends."""
         return (self.extends or self).language
+
+    def in_language(self, language: str) -> "Form":
+        """Return its translation, else itself. One query, none if it is in this language."""
+        if language == self.served_language or language not in text_languages():
+            return self
+        found = self.translations.select_related("extends").filter(language=language)
+        return found.first() or self
 
     @property
     def whole_structure(self) -> Structure:

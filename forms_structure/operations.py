@@ -3,7 +3,7 @@ not overwrite each other.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -17,6 +17,15 @@ from django.utils.translation import gettext_lazy
 from forms_structure.models import Form, Snapshot
 from forms_structure.roles import roles
 from forms_structure.structure import Structure, StructureError, clean, names
+from forms_structure.translations import (
+    Mark,
+    check_equal,
+    follow,
+    is_text,
+    own_values,
+    started,
+    with_values,
+)
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.text.names import numbered_name
 
@@ -104,15 +113,55 @@ def save(form: Form, edit: FormEdit, *, author: User | None = None, origin: str 
             if value is not None and getattr(current, name) != value
         }
         if changed:
-            _add_snapshot(current)  # missing if the form was not saved by this function
-            for name in changed:
-                setattr(current, name, values[name])
-            current.revision += 1
-            current.updated_at = timezone.now()
-            current.save(update_fields=[*changed, "revision", "updated_at"])
-            _add_snapshot(current, author=author, origin=origin)
+            _follow(current, structure, str(edit.language or current.language), author)
+            _write(current, {name: values[name] for name in changed}, author, origin)
     form.refresh_from_db()
     return bool(changed)
+
+
+def translate(form: Form, language: str, *, author: User | None = None) -> Form:
+    """Create the translation of `form` into `language`, in its words: all are to translate. Raise
+    ValidationError if it has one, or if the form that it extends has none.
+    """
+    with transaction.atomic():
+        original = Form.objects.select_for_update().select_related(None).get(pk=form.pk)
+        taken = {original.language, *original.translations.values_list("language", flat=True)}
+        base = form.extends and form.extends.translations.filter(language=language).first()
+        if original.translation_of_id or language in taken or (form.extends and not base):
+            raise ValidationError(_("The form cannot be translated into this language now."))
+        made = Form.objects.create(
+            name=free_name(f"{original.name} ({language})"),
+            language=language,
+            translation_of=original,
+            extends=base,
+            structure=original.structure,
+            marks=started(original.structure),
+        )
+        _add_snapshot(made, author=author, origin=f"from {original.name}"[:200])
+    return made
+
+
+def save_translation(
+    form: Form, values: Mapping[str, str], *, right: Collection[str] = (), author: User | None
+) -> None:
+    """Save texts and widths of a translation by path. An empty text is in the words of the original.
+    A text is no longer to translate if it changes, or if its path is in `right`. Raise
+    StructureError.
+    """
+    with transaction.atomic():
+        assert form.translation_of_id
+        original = _locked(form.translation_of_id)  # before the translation, as in its own save
+        current = _locked(form.pk)
+        words = own_values(original.structure)
+        new = {path: text or words[path] for path, text in values.items() if path in words}
+        structure = clean(with_values(current.structure, new))
+        check_equal(original.structure, structure)
+        texts = [path for path in new if is_text(path)]
+        done = {*right, *(path for path in texts if values[path])}
+        marks = {path: mark for path, mark in current.marks.items() if path not in done}
+        marks |= {path: Mark.NEW for path in texts if words[path] and not values[path]}
+        if (structure, marks) != (current.structure, current.marks):
+            _write(current, {"structure": structure, "marks": marks}, author)
 
 
 def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()) -> list[str]:
@@ -123,7 +172,7 @@ def lost_names(form: Form, structure: Structure, giving_up: Collection[str] = ()
 
 def copy(*, form: Form, author: User | None = None) -> Form:
     """Create a form with the same sections, named "Copy of ..." in the active language."""
-    return create(
+    made = create(
         name=_("Copy of %(form)s") % {"form": form.name},
         structure=form.structure,
         author=author,
@@ -131,6 +180,14 @@ def copy(*, form: Form, author: User | None = None) -> Form:
         language=form.language,
         extends=form.extends,
     )
+    copy_translations(form, made, author=author)
+    return made
+
+
+def copy_translations(form: Form, made: Form, *, author: User | None = None) -> None:
+    """Give `made`, a form that was made of `form`, the translations of it."""
+    for each in form.translations.exclude(language=made.language):
+        _take(translate(made, each.language, author=author), form.structure, made.structure, each)
 
 
 def restore(
@@ -211,6 +268,35 @@ def free_name(name: str) -> str:
     return numbered_name(
         base, set(Form.objects.filter(name__startswith=base).values_list("name", flat=True))
     )
+
+
+def _follow(form: Form, structure: Structure, language: str, author: User | None) -> None:
+    """Apply the next `structure` of `form`, which is locked, to its translations."""
+    for each in form.translations.select_for_update().order_by("pk"):
+        if each.language == language:
+            text = _("This form has a translation into this language.")
+            raise StructureError({"language": text})
+        _take(each, form.structure, structure, each, author)
+
+
+def _take(
+    form: Form, before: Structure, after: Structure, known: Form, author: User | None = None
+) -> None:
+    """Give `form` the structure `after` in the words of `known`, a translation of `before`."""
+    structure, marks = follow(before, after, known.structure, known.marks)
+    if (structure, marks) != (form.structure, form.marks):
+        _write(form, {"structure": structure, "marks": marks}, author)
+
+
+def _write(form: Form, values: Mapping[str, object], author: User | None, origin: str = "") -> None:
+    """Write a new revision of `form`, which is locked."""
+    _add_snapshot(form)  # missing if the form was not saved by these functions
+    for name, value in values.items():
+        setattr(form, name, value)
+    form.revision += 1
+    form.updated_at = timezone.now()
+    form.save(update_fields=[*values, "revision", "updated_at"])
+    _add_snapshot(form, author=author, origin=origin)
 
 
 def _locked(pk: int) -> Form:

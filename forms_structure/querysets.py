@@ -46,6 +46,10 @@ class FormQuerySet(models.QuerySet):
         own, base = _AsksForAddress(F("structure")), _AsksForAddress(F("extends__structure"))
         return self.filter(Q(own) | Q(base))
 
+    def originals(self) -> Self:
+        """Forms that are no translations: those that vacancies and brands may have."""
+        return self.filter(translation_of=None)
+
     def default(self) -> Self:
         """The site's form, for vacancies without a form of their own or of their brand."""
         return self.filter(is_default=True)

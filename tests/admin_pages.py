@@ -586,7 +586,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
         "erase": {"seen": person_of(row), "confirmed": "1"} if kind == "erase" else {},
         "undo": {"change": change} if model == "applications.application" else {},
         "option": {"label": "Posted"},
-        "translate": {"filter": "Posted"},
+        "translate": {"filter": "Posted", "add": "fr"},
         "password": dict.fromkeys(("password1", "password2"), "correct horse battery")
         | {"usable_password": "true"},
         "internal": {

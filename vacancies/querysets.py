@@ -303,6 +303,7 @@ class VacancyQuerySet(PublishedQuerySet):
                 keyword=F("option__filter__keyword"),
                 label=F("option__label"),
                 employment_type=F("option__employment_type"),
+                **({"translations": F("option__translations")} if text_languages() else {}),
             )
             queryset = queryset.prefetch_related(
                 Prefetch("choices", choices.order_by("position", "pk"), to_attr="ordered_choices")

@@ -35,7 +35,7 @@ from applications.operations.submitting import (
     submit_application,
 )
 from applications.submissions import idempotency, proof
-from applications.submissions.forms import ServedForm, submission_form
+from applications.submissions.forms import ServedForm, in_version, submission_form
 from applications.submissions.validation import document_errors, file_fields
 from jobsite.api.absolute_urls import base_url
 from jobsite.api.permissions import lacks_factor
@@ -76,7 +76,7 @@ class SubmissionViewSet(ViewSet):
         vacancies = Vacancy.objects.with_form().select_related("brand").only(*columns)
         try:
             vacancy = find_published(request, pk, vacancies, at=at)
-            form = submission_form(vacancy)
+            form = submission_form(vacancy, request.query_params.get("language", ""))
             if not form.accepts_applications:
                 raise NotFound(NO_SUCH_VACANCY)
         except NotFound:
@@ -173,6 +173,7 @@ def _receive(
             errors = document_errors(document)
         if errors:
             raise SubmissionError(errors, language=form.language)
+        form = in_version(vacancy, form, document["version"])
         return submit_application(
             Attempt(
                 vacancy=vacancy,

@@ -16,6 +16,8 @@ class FormSnapshot(models.Model):
 
     digest = models.CharField(max_length=64, unique=True)
     sections = models.JSONField()
+    # Of a translation: the sections of its original, for exports in one language.
+    original = models.JSONField(null=True)
 
     class Meta:
         verbose_name = _("form snapshot")

@@ -23,7 +23,11 @@ from applications.operations.stages import create_application
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
 from applications.submissions.files import FileError, StoredFiles, sha256_of, store
-from applications.submissions.forms import ServedForm, had_same_consent
+from applications.submissions.forms import (
+    ServedForm,
+    had_same_consent,
+    sections_of_original,
+)
 from applications.submissions.idempotency import KeyInUseError, KeyReusedError
 from applications.submissions.proof import ProofRequiredError
 from applications.submissions.validation import (
@@ -287,7 +291,11 @@ def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application
 def _add_submission(application: Application, attempt: Attempt, fingerprint: str) -> Submission:
     form = attempt.form
     snapshot, _is_new = FormSnapshot.objects.get_or_create(
-        digest=form.version, defaults={"sections": form.sections}
+        digest=form.version,
+        defaults={
+            "sections": form.sections,
+            "original": lambda: sections_of_original(attempt.vacancy, form),
+        },
     )
     return Submission.objects.create(
         application=application,

@@ -10,7 +10,7 @@ from forms_structure.exchange import digest
 from forms_structure.models import ConsentText, Form
 from forms_structure.roles import roles
 from forms_structure.structure import CONSENT, Structure
-from jobsite.languages import site_language
+from jobsite.languages import site_language, text_languages
 from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
@@ -35,13 +35,20 @@ class ServedForm:
     accepts_applications: bool
 
     @property
+    def is_translation(self) -> bool:
+        return self.form is not None and self.form.translation_of_id is not None
+
+    @property
     def consent(self) -> JsonObject:
         return _consent_in(self.sections)
 
 
-def submission_form(vacancy: Vacancy) -> ServedForm:
-    """Return the form of `vacancy`. Two queries. Requires `Vacancy.objects.with_form()`."""
+def submission_form(vacancy: Vacancy, language: str = "") -> ServedForm:
+    """Return the form of `vacancy`, or its translation into `language`. Two queries, or three with a
+    language. Requires `Vacancy.objects.with_form()`.
+    """
     form = vacancy.served_form
+    form = form.in_language(language) if form and language else form
     structure = form.whole_structure if form else []
     language = form.served_language if form else site_language()
     consent = ConsentText.objects.current(language, vacancy.brand_id)
@@ -63,6 +70,19 @@ def submission_form(vacancy: Vacancy) -> ServedForm:
         roles=roles(structure),
         accepts_applications=vacancy.accepts_applications(form),
     )
+
+
+def in_version(vacancy: Vacancy, form: ServedForm, version: str) -> ServedForm:
+    """Return the language of `form`, that of `vacancy`, which has the `version`; `form` if none has."""
+    for language in ("", *text_languages()) if version != form.version and text_languages() else ():
+        if (other := submission_form(vacancy, language)).version == version:
+            return other
+    return form
+
+
+def sections_of_original(vacancy: Vacancy, form: ServedForm) -> list[JsonObject] | None:
+    """Return the sections of the original of `form`, that of `vacancy`; None if it is one."""
+    return submission_form(vacancy).sections if form.is_translation else None
 
 
 def had_same_consent(form: ServedForm, version: str) -> bool:

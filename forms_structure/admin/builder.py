@@ -34,6 +34,7 @@ from forms_structure.presets import presets
 from forms_structure.roles import accepts_applications, add_roles
 from forms_structure.schema import submission_schema
 from forms_structure.structure import StructureError
+from jobsite.languages import text_languages
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
@@ -136,6 +137,7 @@ class BuilderPages(FormPages):
             "can_add": self.admin.has_add_permission(request),
             "urls": {view: address(view, form) for view in views},
             "use": self.admin.use(request, form),
+            **translations(form),
             "user": self.admin.user(request, request.GET.get("for")),
             "frozen": self.frozen(form),
             "types": [
@@ -207,6 +209,7 @@ class BuilderPages(FormPages):
         answer = {
             "form": state(form),
             "use": self.admin.use(request, form),
+            **translations(form),
             "frozen": self.frozen(form),
         }
         return JsonResponse(answer)
@@ -282,6 +285,8 @@ class BuilderPages(FormPages):
                 structure=structure,
                 extends=extends,
             )
+            if extends == form.extends:
+                operations.copy_translations(form, made, author=request.user)
             if user:
                 self.admin.give(request, made, user["id"])
         self.admin.log_addition(request, made, f"Made from “{form}”.")
@@ -303,6 +308,24 @@ class BuilderPages(FormPages):
         name = slugify(form.name) or f"form-{form.pk}"
         response["Content-Disposition"] = f'attachment; filename="{name}.json"'
         return response
+
+
+def translations(form: Form) -> dict[str, object]:
+    """Return {"translations": {"url", "label"}} of the page of the translations of `form`, if forms
+    have some.
+    """
+    if not text_languages():
+        return {}
+    found = form.translations.order_by("language")
+    names = [
+        _("%(language)s (%(count)s to translate)") % {"language": name, "count": len(each.marks)}
+        if each.marks
+        else str(name)
+        for each in found
+        for name in [Language(each.language).label]
+    ]
+    label = ", ".join(names) or _("Add a language…")
+    return {"translations": {"url": address("translate", form), "label": label}}
 
 
 def texts(value: object) -> list[str]:

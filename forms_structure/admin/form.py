@@ -15,6 +15,7 @@ from forms_structure import operations
 from forms_structure.admin.base import address
 from forms_structure.admin.builder import BuilderPages
 from forms_structure.admin.history import FormHistoryPages
+from forms_structure.admin.translate import FormTranslationPages
 from forms_structure.models import Form
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
@@ -24,7 +25,7 @@ from jobsite.types import JsonObject, UserRequest
 class FormBaseAdmin(JobsiteAdmin):
     """The admin of forms. A subclass overrides the methods about vacancies."""
 
-    page_classes = (BuilderPages, FormHistoryPages)
+    page_classes = (BuilderPages, FormHistoryPages, FormTranslationPages)
     fields = ("name", "language", "extends")
     list_display: tuple[str, ...] = ("name", "is_default", "language", "extends", "updated_at")
     list_select_related = ("extends",)

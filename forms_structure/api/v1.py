@@ -81,10 +81,12 @@ class FormSchemaSerializer(PlainItemSerializer):
     schema = serializers.DictField()
 
 
-def serve(form: Form | None, brand: int | None) -> tuple[list[JsonObject], str]:
-    """Return the sections of `form` with the consent of `brand`, a number, and their language.
-    Without a form, one section has the consent (docs/decisions.md #36, #38). One query.
+def serve(form: Form | None, brand: int | None, language: str = "") -> tuple[list[JsonObject], str]:
+    """Return the sections of `form` with the consent of `brand`, a number, and their language: the
+    translation into `language` if there is one. Without a form, one section has the consent
+    (docs/decisions.md #36, #38). One query, or two with a language.
     """
+    form = form.in_language(language) if form and language else form
     language = form.served_language if form else site_language()
     consent = ConsentText.objects.current(language, brand)
     return served_sections(form.whole_structure if form else [], consent, language), language

@@ -80,7 +80,8 @@ def render(
     rendered = {}
     for each in Vacancy.objects.with_related().filter(pk__in=list(pks)):
         for choice in each.ordered_choices:
-            choice.label = Placeholder(f"option:{choice.option_id}")
+            choice.translations = {}
+            choice.label = Placeholder(f"option:{choice.option_id}:{language}")
         rendered[each.pk] = render_item(serializer.to_representation(each))
     return rendered
 
@@ -106,14 +107,19 @@ def store(version: str, items: dict[int, tuple[int, bytes]]) -> int:
 def resolve(names: Iterable[bytes]) -> dict[bytes, bytes]:
     """Return the values of placeholders by name, without those whose row does not exist."""
     by_kind: dict[str, list[int]] = {}
+    languages: dict[int, set[str]] = {}  # of an option
     for name in names:
-        kind, _, pk = name.decode().partition(":")
+        kind, pk, *language = name.decode().split(":")
         by_kind.setdefault(kind, []).append(int(pk))
+        languages.setdefault(int(pk), set()).update(language)
     resolved = {}
     for kind, pks in by_kind.items():
         if kind == "option":
-            for option, label in FilterOption.objects.filter(pk__in=pks).values_list("pk", "label"):
-                resolved[f"option:{option}".encode()] = dumps(label)
+            rows = FilterOption.objects.filter(pk__in=pks)
+            for option, label, translations in rows.values_list("pk", "label", "translations"):
+                for code in languages[option]:
+                    text = dumps(translations.get(code) or label)
+                    resolved[f"option:{option}:{code}".encode()] = text
         else:
             model, serializer = _SHARED[kind]
             for instance in model.objects.filter(pk__in=pks):

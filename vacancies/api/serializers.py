@@ -85,7 +85,7 @@ class LabelsField(serializers.Field):
         super().__init__(source="*", read_only=True, **kwargs)
 
     def to_representation(self, value: Vacancy) -> list[str]:
-        return value.labels(self.keyword)
+        return value.labels(self.keyword, self.context.get("language", ""))
 
 
 class LabelField(LabelsField):

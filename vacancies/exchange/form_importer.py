@@ -55,7 +55,7 @@ class FormImporter:
         self.consent_name = consent_name
         self.report = FormReport()
         self._noted: set[str] = set()
-        forms = Form.objects.filter(extends=None).order_by("-pk")
+        forms = Form.objects.originals().filter(extends=None).order_by("-pk")
         self._known: dict[str, int] = {}  # form ids by key
         for form in forms.iterator():
             self._know(form)

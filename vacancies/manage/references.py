@@ -102,12 +102,12 @@ def forms_of(integration: Integration, brand: Brand | None) -> QuerySet[Form]:
     use.
     """
     if integration.every_brand:
-        return Form.objects.all()
+        return Form.objects.originals()
     others = Vacancy.objects.exclude(brand=brand).exclude(form=None).values("form")
     used = Q(pk__in=others) | Q(pk__in=Brand.objects.exclude(form=None).values("form"))
     own = Vacancy.objects.filter(brand=brand).exclude(form=None).values("form")
     ours = Q(is_default=True) | Q(pk__in=own) | Q(brands=brand)
-    return Form.objects.filter(ours | ~used).distinct()
+    return Form.objects.originals().filter(ours | ~used).distinct()
 
 
 def form_of(

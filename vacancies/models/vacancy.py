@@ -318,8 +318,7 @@ class Vacancy(models.Model):
 
     @property
     def remote_countries(self) -> list[str]:
-        """The codes of the countries in which a remote worker may live, in order. Requires
-        `with_related()`."""
+        """The codes of countries where remote workers may live. Requires `with_related()`."""
         return [place.country for place in self.places.all() if place.kind == PlaceKind.APPLICANT]
 
     @property
@@ -339,8 +338,7 @@ class Vacancy(models.Model):
         return self.url_in(self.language if self.translated_from else "")
 
     def url_in(self, language: str | None = None) -> str:
-        """Return the address of its page in `language`, by default the active one;
-        "" stands for its own."""
+        """Return the address of its page in `language`, by default the active one; "": its own."""
         if self.brand and self.brand.vacancy_url:
             return f"{self.brand.vacancy_url}{self.pk}"
         has_page = settings.CAREER_SITE and self.is_external
@@ -386,9 +384,11 @@ class Vacancy(models.Model):
             not self.apply_url and form is not None and accepts_applications(form.whole_structure)
         )
 
-    def labels(self, keyword: Keyword) -> list[str]:
-        """Return the labels of one vocabulary in order. Requires `with_related()`."""
-        return [choice.label for choice in self.ordered_choices if choice.keyword == keyword]
+    def labels(self, keyword: Keyword, language: str = "") -> list[str]:
+        """Return the labels of one vocabulary in order, in `language` where they are translated.
+        Requires `with_related()`."""
+        found = (each for each in self.ordered_choices if each.keyword == keyword)
+        return [(language and each.translations.get(language)) or each.label for each in found]
 
     def missing_to_publish(self) -> dict[str, str]:
         """Return the reasons why it cannot be published, by field (docs/decisions.md #6, #9)."""

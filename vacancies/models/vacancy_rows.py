@@ -30,6 +30,7 @@ class VacancyOption(models.Model):
     keyword: str  # of its filter; set by `VacancyQuerySet.with_related()`
     label: str  # of the option; the same
     employment_type: str  # of the option; the same
+    translations: dict[str, str]  # of its label; the same, with TEXT_LANGUAGES
 
     class Meta:
         verbose_name = _("option of a vacancy")

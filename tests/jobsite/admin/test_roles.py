@@ -131,6 +131,7 @@ ASKS = {
     "vacancies.filter option": (NEITHER, "vacancies.filteroption a"),
     "vacancies.filter options": ("v", NEITHER),
     "vacancies.filter translate": "vc",
+    "forms_structure.form translate": "vc",
     "vacancies.vacancy preview": "vv",
     "vacancies.vacancy application-form": "vv",
     "vacancies.vacancy reports": ("v", NEITHER),

@@ -58,9 +58,16 @@ def read_filters(language: str) -> list[NamedFilter]:
     filters = [
         NamedFilter(
             each.pk,
-            each.label,
+            each.translations.get(language) or each.label,
             each.keyword,
-            [(option.value, option.label, [f"o{option.pk}"]) for option in each.options.all()],
+            [
+                (
+                    option.value,
+                    option.translations.get(language) or option.label,
+                    [f"o{option.pk}"],
+                )
+                for option in each.options.all()
+            ],
         )
         for each in Filter.objects.active().prefetch_related(options)
     ]

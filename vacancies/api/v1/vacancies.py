@@ -15,7 +15,7 @@ from forms_structure.exchange import digest
 from forms_structure.models import Form
 from forms_structure.schema import submission_schema
 from jobsite.api import parameters
-from jobsite.api.absolute_urls import absolute
+from jobsite.api.absolute_urls import absolute, with_query
 from jobsite.api.permissions import InternalAccess, is_protected
 from jobsite.api.viewsets import ReadOnlyViewSet
 from jobsite.serving.rendered_items import UnknownPlaceholderError, dumps, strip_markers
@@ -191,12 +191,12 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
 
             def make() -> RenderedForm:
                 form = self.vacancy.served_form
-                sections, language = forms_v1.serve(form, brand)
+                sections, language = forms_v1.serve(form, brand, self.language)
                 return RenderedForm(form, sections, digest(sections), language)
 
             if state is None:
                 return make()
-            key = "form", self.vacancy.served_form_id, brand
+            key = "form", self.vacancy.served_form_id, brand, self.language
             return process_cache.process.shared(state.shared).get(key, make)
 
     @action(detail=True)
@@ -205,7 +205,8 @@ class SingleVacancyViewSet(ReadOnlyViewSet):
         headers = served.headers
         is_published = self.vacancy.state_at(self.now) == State.PUBLISHED  # not so with a preview
         if is_published and self.vacancy.accepts_applications(served.form):
-            headers["Apply"] = absolute(request, request.path.removesuffix("form") + "applications")
+            path = request.path.removesuffix("form") + "applications"
+            headers["Apply"] = absolute(request, with_query(path, language=self.language))
         return Response({"data": served.sections}, headers=headers)
 
     @action(detail=True, url_path="form/schema")

@@ -149,6 +149,7 @@ export function about(app) {
         !data.extends &&
         data.can_add &&
         button("playlist_add", gettext("Add sections for this vacancy only"), () => app.extend(), { kind: "soft" }),
+      data.translations && link("translate", data.translations.label, data.translations.url),
       link("history", gettext("History"), data.urls.history),
       data.can_add && button("content_copy", gettext("Copy"), () => app.copy(), { kind: "quiet" }),
       link("download", gettext("Export"), data.urls.export, {

@@ -91,7 +91,7 @@ export class Saving {
   }
 
   /** Take over the saved form from the server. Keep what was typed in the meantime. */
-  takeOver(sent, { form, use, frozen }) {
+  takeOver(sent, { form, use, translations, frozen }) {
     const adopted = tree.adopt(sent, tree.readForm(form, this.kinds));
     this.frozen = new Set(frozen);
     this.remember(adopted, form.revision);
@@ -102,7 +102,7 @@ export class Saving {
       if (!this.schema) this.check({ now: true });
     }
     this.keep();
-    this.data.use = use;
+    Object.assign(this.data, { use, translations });
     this.about.replaceChildren(...about(this));
     this.setFaults({}, this.form);
     this.tree.render({ all: true });

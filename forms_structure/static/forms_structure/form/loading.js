@@ -7,7 +7,9 @@ const TRIES = 3;
  * server refuses, or if the vacancy accepts no applications.
  */
 export async function load(address, { headers = {}, cache = "default" } = {}, tries = TRIES) {
-  const urls = [address, `${address}/schema`];
+  const rulesAt = new URL(address, location.href);
+  rulesAt.pathname += "/schema"; // before the query, which may have the language
+  const urls = [address, rulesAt];
   const [form, rules] = await Promise.all(urls.map((url) => fetch(url, { headers, cache })));
   for (const { ok, status } of [form, rules]) {
     if (!ok) throw Object.assign(new Error(`The form cannot be loaded: ${status}`), { status });
