@@ -19,7 +19,7 @@ from applications.mail.outbox import Email, message_of, one_line, queue
 from applications.models import JobAlert, Message
 from jobsite.appearance import text_on
 from jobsite.text.formats import format_date
-from vacancies.models import BrandLink, Vacancy
+from vacancies.models import BrandLink, Vacancy, shown_in
 
 
 def queue_confirmation(alert: JobAlert, *, base_url: str = "", at: datetime) -> Message:
@@ -132,7 +132,8 @@ def _news(alert: JobAlert, vacancies: Sequence[Vacancy], count: int, link: Links
     """
     color = (alert.brand and alert.brand.accent) or settings.SITE_COLOR
     rows = []
-    for vacancy in vacancies:
+    for each in vacancies:
+        vacancy = shown_in(each, alert.language)
         brand = vacancy.brand if alert.brand is None else None
         facts = ", ".join(
             one_line(text) for text in (brand and brand.name, vacancy.location) if text

@@ -6,6 +6,7 @@ from functools import cached_property
 from urllib.parse import parse_qsl
 
 from django.http import QueryDict
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from pyroaring import BitMap64
 
@@ -13,6 +14,7 @@ from applications.models.alert import QUERY_MAX
 from jobsite.api import parameters
 from jobsite.api.pagination import PageNumberPagination
 from jobsite.api.problems import InvalidParameters, ParameterError
+from jobsite.languages import text_languages
 from jobsite.serving.revision import snapshot
 from vacancies.api import process_cache
 from vacancies.api.v1.serializers import VacancySerializer
@@ -88,10 +90,12 @@ def in_words(query: str, brand: Brand | None) -> list[tuple[str, str]]:
         found.append((_("Search words"), values[SEARCH]))
     if brand:
         found.append((str(Fact.BRAND.label), brand.name))
-    labels = dict(Filter.objects.values_list("keyword", "label"))
+    language = get_language() if get_language() in text_languages() else ""
+    filters = Filter.objects.values_list("keyword", "label", "translations")
+    labels = {keyword: words.get(language) or label for keyword, label, words in filters}
     for keyword in (*Keyword, *Fact):
         if value := values.get(filter_name(keyword)):
-            names = _names(keyword, wanted := value.split(","))
+            names = _names(keyword, wanted := value.split(","), language)
             label = (
                 str(keyword.label)
                 if isinstance(keyword, Fact)
@@ -112,14 +116,15 @@ def _center(near: str, wanted: str) -> str:
     return name_at(latitude, longitude, wanted)
 
 
-def _names(keyword: Keyword | Fact, values: list[str]) -> dict[str, object]:
+def _names(keyword: Keyword | Fact, values: list[str], language: str | None) -> dict[str, object]:
     """Return the names of those of `values` that are known."""
     if keyword == Fact.BRAND:
         return dict(Brand.objects.filter(slug__in=values).values_list("slug", "name"))
     if isinstance(keyword, Fact):
         return {**keyword.names()}
     options = FilterOption.objects.filter(filter__keyword=keyword, value__in=values)
-    return dict(options.values_list("value", "label"))
+    found = options.values_list("value", "label", "translations")
+    return {value: words.get(language) or label for value, label, words in found}
 
 
 # --- What matches ---------------------------------------------------------------------------------

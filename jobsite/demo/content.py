@@ -23,6 +23,7 @@ from applications.operations import create_application
 from forms_structure import operations
 from forms_structure.models import ConsentText, Form
 from jobsite.api.openapi import example
+from jobsite.demo.translations import translate
 from jobsite.types import JsonObject
 from vacancies.api import schema
 from vacancies.choices import PlaceKind, VacancyStatus
@@ -100,6 +101,7 @@ def load(*, at: datetime, progress: Callable[[list[Row]], Iterable[Row]] = list)
                 made["attachments"] += 1
             made["vacancies"] += 1
         _forms(content, related.brands, made)
+        translate()
     return dict(made)
 
 

@@ -17,8 +17,10 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from applications.alerts.queries import matching
+from jobsite.languages import LANGUAGES, supported, text_languages
 from jobsite.types import JsonObject
 from vacancies.choices import Audience, State
+from vacancies.fields import slug_of
 from vacancies.models import Brand, Requisition, Vacancy
 
 Get = Callable[[str, str], HttpResponseBase]  # the path and the host, "" for the main one
@@ -80,6 +82,23 @@ class SiteAudit:
         for posting in _POSTING.findall(answer.content.decode()):
             self.seen["JSON-LD"].add(vacancy.pk)
             yield from self.compare_times(vacancy, json.loads(posting))
+        if answer.status_code == 200 and text_languages():
+            yield from self.compare_languages(vacancy)
+
+    def compare_languages(self, vacancy: Vacancy) -> Iterator[str]:
+        """Read the page of the public `vacancy` in each language. One that is not ready leads to
+        that in its own language, without a word of it.
+        """
+        for text in vacancy.translations.all():
+            if text.language in LANGUAGES and text.language != supported(vacancy.shown_language):
+                is_shown = text.is_ready and text.language in text_languages()
+                named = "-".join(filter(None, (str(vacancy.pk), slug_of(str(text)))))
+                answer: Any = self.get(f"/{text.language}/jobs/{named}", host_of(vacancy))
+                name = f"{text.language} pages with status"
+                self.expected[f"{name} {200 if is_shown else 301}"].add(vacancy.pk)
+                self.seen[f"{name} {answer.status_code}"].add(vacancy.pk)
+                if not is_shown and not answer.get("Location", "").endswith(vacancy.site_path):
+                    yield f"{answer['Location']}: shows a translation of {vacancy.pk}"
 
     def expect_in_lists(self, vacancy: Vacancy) -> None:
         """Note what has to contain the public `vacancy`."""
@@ -120,7 +139,7 @@ class SiteAudit:
     def vacancies(self) -> Iterator[Vacancy]:
         rows = (
             Vacancy.objects.select_related("brand", "requisition")
-            .prefetch_related("places")
+            .prefetch_related("places", *(["translations"] if text_languages() else []))
             .order_by("pk")
         )
         last = 0

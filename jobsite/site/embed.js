@@ -48,11 +48,17 @@ async function read(element) {
   for (const { name, value } of element.attributes) {
     if (name.startsWith("filter-")) query.append(`filter[${name.slice(7)}]`, value);
   }
-  const address = new URL(`v1/vacancies?${query}`, import.meta.url);
-  const response = await fetch(address, { credentials: "omit", signal: AbortSignal.timeout(TIMEOUT) });
+  const wanted = element.getAttribute("lang")?.slice(0, 2).toLowerCase();
+  let response = await get(query, wanted ? { language: wanted } : {});
+  if (wanted && response.status === 400) response = await get(query, {}); // no texts in that language
   const body = await response.json();
   if (!response.ok) throw new Error(body.errors?.map((error) => error.detail).join(" ") ?? body.detail);
   return body.data;
+}
+
+function get(query, others) {
+  const address = new URL(`v1/vacancies?${new URLSearchParams([...query, ...Object.entries(others)])}`, import.meta.url);
+  return fetch(address, { credentials: "omit", signal: AbortSignal.timeout(TIMEOUT) });
 }
 
 /** Return the language of the texts: that of the element or the page if it is one of four, else English. */

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import F, Prefetch
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
@@ -18,8 +18,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from jobsite.api.absolute_urls import absolute, with_query
-from jobsite.languages import site_language
-from jobsite.site.hosts import Site
+from jobsite.languages import site_language, text_languages
+from jobsite.site.hosts import Site, page_path
 from jobsite.site.jsonld import TEXTS
 from jobsite.site.sitemaps import changed_at, document, pages
 from jobsite.site.views import career_page, respond
@@ -28,7 +28,7 @@ from jobsite.types import JsonObject
 from vacancies.api.serializers import PaySerializer
 from vacancies.choices import EmploymentType, PlaceKind, WorkPlace
 from vacancies.dates import last_day
-from vacancies.models import Brand, Vacancy, VacancyOption
+from vacancies.models import Brand, Vacancy, VacancyOption, shown_in
 from vacancies.quality.google import IS_A_JOB
 from vacancies.querysets import VacancyQuerySet
 
@@ -48,18 +48,23 @@ class _AtomFeed(Atom1Feed):
 
 
 @career_page
-def atom(site: Site) -> HttpResponse:
-    """Return the newest vacancies that have their page on this site, as Atom (RFC 4287)."""
+def atom(site: Site, language: str = "") -> HttpResponse:
+    """Return the newest vacancies that have their page on this site, as Atom (RFC 4287): with texts
+    in `language`, by default that of the site, where there are some.
+    """
     interface = site.interface
     interface.read_shortest_list()
-    with override(site_language()):
+    if language and language not in text_languages()[1:]:
+        raise Http404
+    language, own = language or site_language(), {"language": language} if language else {}
+    with override(language):
         feed = _AtomFeed(
             title=xml_text(f"{_('Vacancies')} – {site.name}"),
-            link=site.url(reverse("site:jobs")),
+            link=site.url(page_path("jobs", language)),
             description=None,
-            language=site_language(),
+            language=language,
             author_name=xml_text(site.name),
-            feed_url=site.url(reverse("site:atom")),
+            feed_url=site.url(reverse("site:atom", kwargs=own)),
         )
     columns = (
         "title",
@@ -69,10 +74,14 @@ def atom(site: Site) -> HttpResponse:
         "publish_from",
         "updated_at",
     )
-    for vacancy in pages(site, at=interface.now).only(*columns).newest_first()[:NEWEST]:
+    newest = pages(site, at=interface.now).only(*columns).newest_first()
+    if text_languages():
+        newest = newest.prefetch_related("translations")
+    for row in newest[:NEWEST]:
+        vacancy = shown_in(row, language)
         feed.add_item(
             title=xml_text(vacancy.title),
-            link=site.url(vacancy.site_path),
+            link=site.url(vacancy.path_in(language if vacancy.translated_from else "")),
             description=xml_text(sanitise(vacancy.short_description or vacancy.description)),
             language=vacancy.shown_language,
             pubdate=vacancy.publish_from,

@@ -1,7 +1,7 @@
 """The search, the filters and the order of a list, as the address of the page states them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -10,7 +10,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.api.pagination import NUMBER, SIZE
-from jobsite.languages import site_language
+from jobsite.languages import site_language, text_languages
 from jobsite.site.places import KM, Circle
 from jobsite.site.reading import Query
 from jobsite.types import JsonObject
@@ -38,6 +38,7 @@ class ShownOption:
     label: str
     count: int
     is_chosen: bool
+    language: str = ""  # of its label, if it is not that of the page
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Facet:
 
     name: str
     label: str
-    language: str  # of its words, if it is not that of the page
+    language: str  # of its label, if it is not that of the page
     options: list[ShownOption]
     left_out: int
 
@@ -196,16 +197,18 @@ class Filters:
         kept = self._given_without(SEARCH, NUMBER)
         return [Link(each, self._path([*kept, (SEARCH, each)])) for each in words]
 
-    def facets(self, filters: list[JsonObject]) -> list[Facet]:
-        """Return the filters of /v1/filters that can narrow or widen the list."""
-        facets = (self._facet(each) for each in filters)
+    def facets(self, filters: list[JsonObject], foreign: Collection[str] = ()) -> list[Facet]:
+        """Return the filters of /v1/filters that can narrow or widen the list. `foreign` are the
+        words that are not in the language of the page.
+        """
+        facets = (self._facet(each, foreign) for each in filters)
         return [
             facet
             for facet in facets
             if len(facet.options) > 1 or any(facet.name == name for name, _value in self.given)
         ]
 
-    def _facet(self, described: JsonObject) -> Facet:
+    def _facet(self, described: JsonObject, foreign: Collection[str]) -> Facet:
         keyword = described["keyword"]
         name, is_fact = filter_name(keyword), keyword in Fact.values
         names = Fact(keyword).names() if is_fact else {}
@@ -216,12 +219,14 @@ class Filters:
                 names.get(option["value"], option["label"]),
                 option["count"],
                 option["value"] in chosen,
+                site_language() if not is_fact and option["label"] in foreign else "",
             )
             for option in described["options"]
         ]
         by_count = sorted(options, key=lambda option: (not option.is_chosen, -option.count))
         kept = {option.value for option in by_count[:OPTIONS_MAX]}
-        language = "" if is_fact or site_language() == get_language() else site_language()
+        is_own = is_fact or get_language() in (site_language(), *text_languages())
+        language = "" if is_own and described["label"] not in foreign else site_language()
         return Facet(
             name,
             _facet_label(described),

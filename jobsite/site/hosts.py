@@ -36,7 +36,8 @@ class Site:
     """A career site, for the views and the templates (`site` in each context)."""
 
     request: HttpRequest
-    # The page in another language, to which the links in the footer lead: its path, and its query.
+    # The page in another language, to which the links in the footer lead: its path, "" if there is
+    # none, and its query.
     path_in: Callable[[str], str] = field(default=lambda language: jobs_path(language))
     query: str = ""
 
@@ -104,9 +105,10 @@ class Site:
             {
                 "code": code,
                 "name": get_language_info(code)["name_local"].capitalize(),
-                "path": self.path_in(code) + self.query,
+                "path": path + self.query,
             }
             for code in (first, *(code for code in LANGUAGES if code != first))
+            if (path := self.path_in(code))
         ]
 
     def url(self, path: str) -> str:

@@ -1,6 +1,6 @@
 """What a page shows of an item of the v1 interface, in the active language."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.fields import web_url
-from jobsite.languages import site_language
+from jobsite.languages import site_language, text_languages
 from jobsite.text.formats import format_date
 from jobsite.text.html import sanitise
 from jobsite.text.iso_names import country_name
@@ -148,16 +148,28 @@ class ShownItem:
         closing_date = self.item["closing_date"]
         return format_date(date.fromisoformat(closing_date)) if closing_date else ""
 
-    def facts(self, filters: Iterable[Filter]) -> list["ShownFact"]:
-        """Return what the texts do not say.
-        The words of `filters` are in the language of the site.
+    def facts(self, filters: Iterable[Filter], foreign: Collection[str] = ()) -> list["ShownFact"]:
+        """Return what the texts do not say. The words of `filters` are in the language of the site,
+        or translated, except those in `foreign`.
         """
-        words = "" if site_language() == get_language() else site_language()
+        language = get_language() or ""
+        is_own = language in (site_language(), *text_languages())
+
+        def fact(filter: Filter) -> ShownFact:
+            values = self.item[filter.keyword] or []
+            words = [values] if isinstance(values, str) else values
+            label = filter.translations.get(language) if is_own else ""
+            named = [filter.label, *words] if not label else words
+            is_foreign = not is_own or any(word in foreign for word in named)
+            return ShownFact(
+                label or filter.label, [", ".join(words)], site_language() if is_foreign else ""
+            )
+
         facts = [
             ShownFact(_("Pay"), self.pay_lines),
             ShownFact(_("Places"), self.addresses),
             ShownFact(_("Countries for remote work"), [self.countries]),
-            *(ShownFact(each.label, [_joined(self.item[each.keyword])], words) for each in filters),
+            *map(fact, filters),
             ShownFact(_("Reference"), [self.item["reference"] or ""]),
             ShownFact(_("Published on"), [self.published_on]),
             ShownFact(_("Apply by"), [self.closes_on]),
@@ -200,10 +212,6 @@ class ShownItem:
     def people(self) -> list[JsonObject]:
         """The recruiters, the lead recruiter first."""
         return [self.item["head_recruiter"], *(self.item["recruiters"] or ())]
-
-
-def _joined(value: str | list[str] | None) -> str:
-    return value if isinstance(value, str) else ", ".join(value or ())
 
 
 def _label(choices: type[Choices], value: str | None) -> str:

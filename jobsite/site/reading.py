@@ -14,9 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils import timezone
 from django.utils.cache import get_max_age
+from django.utils.translation import get_language
 
 from jobsite.api import caching
 from jobsite.api.problems import LOCKED
+from jobsite.languages import text_languages
 from jobsite.serving.revision import read_state
 from jobsite.types import JsonObject
 
@@ -61,11 +63,14 @@ class Interface:
         """
         self.revisions.add(read_state().number)
 
-    def get(self, path: str, query: Query = ()) -> Any:
-        """Return the JSON document at `path`, such as "/v1/vacancies".
-        Raises ProblemResponseError.
+    def get(self, path: str, query: Query = (), language: str | None = None) -> Any:
+        """Return the JSON document at `path`, such as "/v1/vacancies", with texts in `language`, by
+        default the active one, where there are some; "" stands for that of each vacancy. Raises
+        ProblemResponseError.
         """
-        return json.loads(self.response(path, query).content)
+        code = get_language() if language is None else language
+        asked = [("language", code)] if code and code in text_languages() else []
+        return json.loads(self.response(path, [*query, *asked]).content)
 
     def read_shortest_list(self) -> None:
         """Read the shortest list, for a document that contains all vacancies: it counts for the

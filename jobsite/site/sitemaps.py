@@ -15,13 +15,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from jobsite.api.absolute_urls import absolute
+from jobsite.languages import text_languages
 from jobsite.serving.stored_documents import Document, NotReadyError
 from jobsite.site.hosts import Site
+from jobsite.site.translations import alternates, page_paths, ready_titles
 from jobsite.site.views import career_page
 from vacancies.models import Brand, Vacancy
 from vacancies.querysets import VacancyQuerySet
 
 BLOCK = 10_000  # ids of a file; a file may have 50,000 addresses
+_XHTML = ' xmlns:xhtml="http://www.w3.org/1999/xhtml"'
 CLOSED_TO_CRAWLERS = ("/admin", "/account/", "/preview/")
 _OPEN = '<?xml version="1.0" encoding="UTF-8"?>\n<{0} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 
@@ -104,13 +107,21 @@ def part(site: Site, number: int) -> HttpResponseBase:
         raise Http404
 
     def texts() -> Iterator[str]:
-        yield _OPEN.format("urlset")
+        yield _OPEN.format(f"urlset{_XHTML}" if text_languages() else "urlset")
         if number == 0:
             yield from (
                 _element("url", site.url(path)) for path in _lists(site, site.interface.now)
             )
-        for row in rows.only("title", "updated_at", "publish_from"):
-            yield _element("url", site.url(row.site_path), changed_at(row))
+        found = list(rows.only("title", "language", "updated_at", "publish_from"))
+        titles = ready_titles([row.pk for row in found])
+        for row in found:
+            paths = page_paths(row, titles[row.pk])
+            links = "".join(
+                f'<xhtml:link rel="alternate" hreflang="{code}" href="{escape(url)}"/>'
+                for code, url in alternates(site, paths)
+            )
+            for path in paths.values():
+                yield _element("url", site.url(path), changed_at(row), links)
         yield "</urlset>\n"
 
     return document(site, f"sitemap-{number}", None, texts).respond(site.request)
@@ -127,6 +138,6 @@ def _lists(site: Site, at: datetime) -> Iterator[str]:
         )
 
 
-def _element(name: str, url: str, changed: datetime | None = None) -> str:
+def _element(name: str, url: str, changed: datetime | None = None, links: str = "") -> str:
     at = f"<lastmod>{changed.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}</lastmod>" if changed else ""
-    return f"<{name}><loc>{escape(url)}</loc>{at}</{name}>\n"
+    return f"<{name}><loc>{escape(url)}</loc>{at}{links}</{name}>\n"

@@ -47,5 +47,6 @@ urlpatterns = [
     path("sitemap.xml", sitemaps.index, name="sitemap"),
     path("sitemap-<int:number>.xml", sitemaps.part, name="sitemap"),
     path("jobs.atom", feeds.atom, name="atom"),
+    path("<site_language:language>/jobs.atom", feeds.atom, name="atom"),
     path("feeds/indeed.xml", feeds.indeed, name="indeed"),
 ]

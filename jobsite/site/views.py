@@ -29,7 +29,7 @@ from django.views.decorators.http import require_safe
 
 from jobsite.api.absolute_urls import absolute, host_url, with_query
 from jobsite.api.pagination import SIZE
-from jobsite.languages import preferred_language, site_language, supported
+from jobsite.languages import preferred_language, site_language, supported, text_languages
 from jobsite.middleware.security_headers import PERMISSIONS, policy
 from jobsite.serving.stored_documents import RETRY_AFTER, NotReadyError
 from jobsite.site import jsonld
@@ -38,6 +38,7 @@ from jobsite.site.hosts import Site, page_path, stylesheet, theme_path, version_
 from jobsite.site.items import LISTED, ShownItem
 from jobsite.site.reading import Interface, ProblemResponseError
 from jobsite.site.sharing import share
+from jobsite.site.translations import alternates, foreign_words, page_paths, ready_titles
 from jobsite.text.html import sanitise, visible_text
 from jobsite.types import JsonObject
 from vacancies.choices import Fact, Keyword
@@ -122,7 +123,7 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
     """
     interface = site.interface
     try:
-        item = interface.get(f"/v1/vacancies/{pk}")["data"]
+        item = interface.get(f"/v1/vacancies/{pk}", language=language)["data"]
     except ProblemResponseError as refusal:
         if refusal.status != 404:
             raise
@@ -132,8 +133,13 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
     row = get_object_or_404(rows, pk=pk)  # it may have been deleted meanwhile
     if not row.is_external or not site.shows(row):  # colleagues may read an internal one in the API
         raise Http404
-    base, site.path_in = "" if site.brand else row.site_base, row.path_in
-    language = language or supported(row.shown_language)
+    base, own, paths = "" if site.brand else row.site_base, supported(row.shown_language), {}
+    site.path_in = row.path_in
+    if text_languages():
+        paths = page_paths(row, ready_titles([pk])[pk])
+        site.path_in = lambda code: row.site_path if code == own else paths.get(code, "")
+    if not language or not site.path_in(language):
+        language = own  # also instead of a translation that is not ready
     # Another slug, or zeros before the id.
     if base or site.request.path_info != site.path_in(language):
         return _moved(site.request, base + site.path_in(language))
@@ -150,7 +156,8 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
             "back": _way_back(site),
             "theme": theme_path(row.brand),
             "item": shown,
-            "facts": shown.facts(Filter.objects.all()),
+            "facts": shown.facts(Filter.objects.all(), foreign_words(language)),
+            "alternates": [] if row.brand and row.brand.vacancy_url else alternates(site, paths),
             "apply_url": item["apply_url"] or apply_page,
             "share": share(
                 site,
@@ -176,7 +183,8 @@ def _list(site: Site, heading: str, brand: Brand | None) -> HttpResponse:
         return HttpResponseRedirect(filters.without(*others[0]))
     try:
         found = interface.get("/v1/vacancies", [*filters.query, *own, ("fields", ",".join(LISTED))])
-        facets = filters.facets(interface.get("/v1/filters", [*filters.facets_query, *own])["data"])
+        described = interface.get("/v1/filters", [*filters.facets_query, *own])["data"]
+        facets = filters.facets(described, foreign_words(translation.get_language()))
     except ProblemResponseError as refusal:
         if refusal.status != 400:
             raise
@@ -258,7 +266,7 @@ def _items(
     items = []
     for item in found:
         row = rows.get(item["id"])  # it may have been deleted meanwhile
-        url = absolute(site.request, row.url_in()) if row else item["url"]
+        url = absolute(site.request, row.url_in()) if row and not text_languages() else item["url"]
         way = {"source": source, BACK: back if url.startswith(site.url("/")) else ""}
         items.append(ShownItem(item, with_query(url, **way)))
     return items

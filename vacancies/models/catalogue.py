@@ -41,7 +41,7 @@ class Brand(models.Model):
         db_default="",
         help_text=_(
             "The address of a vacancy on the website of this brand, up to its ID, which is added: "
-            "https://www.example.com/jobs/"
+            "https://www.example.com/jobs/. {language} stands for the language of its texts."
         ),
     )
     host = models.CharField(
@@ -133,6 +133,10 @@ class Brand(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def address_in(self, language: str) -> str:
+        """Return `vacancy_url` for vacancies with texts in `language`."""
+        return self.vacancy_url.replace("{language}", language)
 
 
 class BrandLink(models.Model):

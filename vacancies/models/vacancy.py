@@ -15,7 +15,7 @@ from forms_structure.models import Form
 from forms_structure.roles import accepts_applications
 from jobsite.api.absolute_urls import host_url
 from jobsite.fields import WebURLField
-from jobsite.languages import site_language, supported
+from jobsite.languages import LANGUAGES, site_language, supported, text_languages
 from jobsite.text.language import recognised_language
 from vacancies.choices import (
     Audience,
@@ -297,7 +297,6 @@ class Vacancy(models.Model):
 
     @property
     def shown_brand(self) -> Brand | None:
-        """The brand in the API."""
         return self.brand if settings.MULTI_BRANDING else None
 
     @property
@@ -307,9 +306,8 @@ class Vacancy(models.Model):
     def recognised_language(self) -> str:
         """Return the language of the title and the texts about the job, or "" if it is not
         recognised. Texts about the employer, often the same in all languages, are left out."""
-        return recognised_language(
-            [self.title, self.description, self.profile, self.offer, self.short_description]
-        )
+        texts = (self.title, self.description, self.profile, self.offer, self.short_description)
+        return recognised_language(texts)
 
     @property
     def sites(self) -> "list[Place]":
@@ -333,23 +331,26 @@ class Vacancy(models.Model):
 
     @property
     def url(self) -> str:
-        """The address of its page for people: on the website of its brand, else on the career site.
-        A path if that has the host of this service; "" if there is no page."""
+        """The address of its page for people: on the website of its brand or on the career site. A
+        path if that has the host of this service; "" if there is no page."""
         return self.url_in(self.language if self.translated_from else "")
 
     def url_in(self, language: str | None = None) -> str:
         """Return the address of its page in `language`, by default the active one; "": its own."""
         if self.brand and self.brand.vacancy_url:
-            return f"{self.brand.vacancy_url}{self.pk}"
+            return f"{self.brand.address_in(self.shown_language)}{self.pk}"
         has_page = settings.CAREER_SITE and self.is_external
         path = self.path_in(get_language() or "" if language is None else language)
         return f"{self.site_base}{path}" if has_page else ""
 
     def path_in(self, language: str) -> str:
         """Return the path of its page on the career site in `language`. In its own, it has no
-        prefix: the one address that search engines get (docs/decisions.md #290)."""
-        own = supported((self.translated_from or self).shown_language)
-        return self.site_path if language in ("", own) else f"/{language}{self.site_path}"
+        prefix: the one address that search engines get (docs/decisions.md #290). With
+        TEXT_LANGUAGES, another page is one of a translation (`shown_in`)."""
+        row = self.translated_from or self
+        has_page = language in LANGUAGES and (self.translated_from or not text_languages())
+        is_other = has_page and language != supported(row.shown_language)
+        return f"/{language}{self.site_path}" if is_other else row.site_path
 
     @property
     def is_external(self) -> bool:
@@ -367,8 +368,7 @@ class Vacancy(models.Model):
 
     @property
     def shown_recruiters(self) -> list[Recruiter] | None:
-        """The recruiters in order, without the head recruiter. None if there are none. Requires
-        `with_related()`."""
+        """The recruiters without the head recruiter, or None. Requires `with_related()`."""
         return [link.recruiter for link in self.ordered_recruiter_links] or None
 
     @property
