@@ -54,7 +54,7 @@ from jobsite.api.problems import RETRY_AFTER
 from jobsite.languages import LANGUAGES, preferred_language
 from jobsite.types import JsonObject
 from vacancies.api.published import find_published
-from vacancies.models import Vacancy
+from vacancies.models import Vacancy, shown_in
 from vacancies.statistics.visits import STARTED, given_source
 
 THANKS_MAX_AGE = 24 * 60 * 60  # seconds
@@ -253,7 +253,7 @@ class _Page:
             CSRF: token,
         }
         context = {
-            "vacancy": self.vacancy,
+            "vacancy": shown_in(self.vacancy, _language(self.request, "")),
             "form": form_context(
                 self.form.sections,
                 language=self.form.language,
@@ -301,7 +301,8 @@ def _sent(request: HttpRequest, pk: str) -> Application | None:
 def _thanks(
     request: HttpRequest, application: Application, *, receipt_to: str = ""
 ) -> HttpResponse:
-    context = {"application": application, "vacancy": application.vacancy, "receipt_to": receipt_to}
+    vacancy = shown_in(application.vacancy, application.language)
+    context = {"application": application, "vacancy": vacancy, "receipt_to": receipt_to}
     with translation.override(_language(request, application.language)):
         response = render(request, "applications/apply/thanks.html", context)
     response["Cache-Control"] = "private, no-store"

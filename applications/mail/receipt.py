@@ -27,7 +27,7 @@ def queue_receipt(*, application: Application, base_url: str = "", at: datetime)
     """
     language, marker = supported(application.language), new_marker()
     with translation.override(language):
-        title = application.vacancy.title
+        title = application.vacancy_title
         return queue(
             Email(
                 kind=Message.Kind.RECEIPT,
@@ -64,7 +64,7 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
                 to=application.address,
                 language=language,
                 subject=_("You withdrew your application: %(vacancy)s")
-                % {"vacancy": application.vacancy.title},
+                % {"vacancy": application.vacancy_title},
                 body="\n".join(lines),
             ),
             at=at,
@@ -74,7 +74,7 @@ def queue_withdrawal(*, application: Application, base_url: str = "", at: dateti
 def facts(application: Application) -> Iterator[str]:
     """Yield the lines that say which application an email is about."""
     vacancy = application.vacancy
-    yield _("Vacancy: %(vacancy)s") % {"vacancy": vacancy.title}
+    yield _("Vacancy: %(vacancy)s") % {"vacancy": application.vacancy_title}
     if vacancy.brand:
         yield _("Employer: %(brand)s") % {"brand": vacancy.brand.name}
     if application.reference:

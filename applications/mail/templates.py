@@ -46,7 +46,7 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
         _("The family name. Empty if it is not known."),
         lambda a, *_: a.family_name or (a.user.last_name if a.user else ""),
     ),
-    "vacancy": (_("The title of the vacancy."), lambda a, *_: a.vacancy.title),
+    "vacancy": (_("The title of the vacancy."), lambda a, *_: a.vacancy_title),
     "brand": (_("The brand of the vacancy."), lambda a, *_: _brand(a)),
     "pay": (
         _("The pay of the vacancy, also if public sites do not show it. Empty if there is none."),

@@ -16,7 +16,7 @@ from applications.models.stage import Reason, Stage, Status, stage_label
 from applications.querysets import ApplicationQuerySet
 from jobsite.days import days_after
 from jobsite.languages import site_language
-from vacancies.models import Vacancy
+from vacancies.models import Vacancy, shown_in
 
 if TYPE_CHECKING:
     from applications.models.history_entry import HistoryEntry
@@ -127,6 +127,11 @@ class Application(models.Model):
                 name="applications_unread",
             ),
         ]
+
+    @property
+    def vacancy_title(self) -> str:
+        """The title of the vacancy in the language of the application, if it has a ready one."""
+        return shown_in(self.vacancy, self.language).title
 
     def __str__(self) -> str:
         # without a name, because logs contain it

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from forms_structure.exchange import ParsedForm, digest
 from forms_structure.models import ConsentText, Form
 from forms_structure.roles import with_roles_of, without_roles
 from forms_structure.structure import CONSENT, StructureError
+from forms_structure.translations import check_equal, own_values
 from jobsite.languages import site_language
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.json_files import repeated_key
@@ -81,6 +83,42 @@ class FormImporter:
             return
         with transaction.atomic():
             self._import(row, reading)
+            if row.translations is not None and reading.structure:
+                self._translate(row)
+
+    def _translate(self, row: FormRow) -> None:
+        """Give the form of the vacancy its translations. Texts that are translated already stay;
+        what is no translation of the form is left out, with a note.
+        """
+        vacancies = Vacancy.objects.filter(pk__in=_pks(row.pk)).with_form()
+        form = next((each.served_form for each in vacancies), None)
+        form = form if form and not form.extends_id else None  # imported forms extend none
+        given = row.translations if isinstance(row.translations, dict) else {}
+        if not isinstance(row.translations, dict):
+            self._warn(row, "translations", "Must be an object of forms by language; ignored.")
+        for language, data in given.items() if form else ():
+            assert form
+            path, known = f"translations.{language}", form.translations.filter(language=language)
+            if language not in Language.values or language == form.served_language:
+                self._warn(row, path, "Is no other language of forms; ignored.")
+                continue
+            try:
+                reading = ParsedForm(data, consent_name=self.consent_name, unescape=self.unescape)
+                structure = with_roles_of(form.whole_structure, reading.structure)
+                check_equal(form.whole_structure, structure)
+                made = known.first() or operations.translate(form, language)
+                words = own_values(form.whole_structure)
+                new = {
+                    path: text
+                    for path, text in own_values(structure).items()
+                    if path in made.marks and text != words[path]
+                }
+                operations.save_translation(made, new, author=None)
+            except ValidationError as error:
+                self._warn(row, path, " ".join(error.messages)[:500])
+
+    def _warn(self, row: FormRow, path: str, text: str) -> None:
+        self.report.add("note", row.name, Remark(path, "translation", text), id=row.pk)
 
     def _import(self, row: FormRow, reading: ParsedForm) -> None:
         vacancy = (

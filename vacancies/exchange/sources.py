@@ -28,11 +28,14 @@ class SourceRow:
 
 @dataclass
 class FormRow:
-    """The form of the vacancy `pk`: `data` is an array of sections."""
+    """The form of the vacancy `pk`: `data` is an array of sections, `translations` has one for each
+    further language.
+    """
 
     name: str
     pk: object
     data: object
+    translations: object = None
 
 
 def read_file(path: Path, *, internal: bool, zone: tzinfo | None = None) -> list[SourceRow]:
@@ -85,7 +88,9 @@ def read_forms(path: Path) -> list[FormRow]:
         if isinstance(part, RepeatedKeys):
             raise SourceError(f"{path}: the vacancy {part.key} occurs more than once.")
         rows += [
-            FormRow(f"{path.name} {pk}", pk, form.get("data") if isinstance(form, dict) else form)
+            FormRow(f"{path.name} {pk}", pk, form.get("data"), form.get("translations"))
+            if isinstance(form, dict)
+            else FormRow(f"{path.name} {pk}", pk, form)
             for pk, form in part.items()
         ]
     return rows

@@ -386,3 +386,45 @@ def test_real_forms_are_served_unchanged(client):
     for pk, form in forms.items():
         form["data"][-1]["fields"].pop()
         assert json.dumps(served(client, pk)) == json.dumps(form["data"])
+
+
+def test_translations_are_exported_and_imported_with_their_form(vacancy, client, tmp_path):
+    structure = [{"title": "You", "description": "", "fields": [NAME]}]
+    form = operations.create(name="Form", structure=structure, language="en")
+    Vacancy.objects.filter(pk=vacancy.pk).update(form=form)
+    french = operations.translate(form, "fr")
+    operations.save_translation(french, {"sections.0.fields.0.label": "Prénom"}, author=None)
+    exported = run("export_forms")[1]
+    assert [*json.loads(exported)[str(vacancy.pk)]["translations"]] == ["fr"]
+    path = tmp_path / "forms.json"
+    path.write_text(exported)
+    Vacancy.objects.update(form=None)
+    Form.objects.exclude(translation_of=None).delete()
+    Form.objects.all().delete()
+
+    run("import_forms", path, "--language", "en")
+    form = Form.objects.originals().get()
+    made = form.translations.get()
+    assert made.structure[0]["fields"][0]["label"] == "Prénom"
+    assert made.marks == {"sections.0.title": "new"}
+    before = rows()
+    run("import_forms", path, "--language", "en")
+    assert rows() == before
+
+
+@pytest.mark.parametrize(
+    ("translations", "note"),
+    [
+        (5, "Must be an object of forms by language"),
+        ({"xx": []}, "Is no other language of forms"),
+        ({"en": []}, "Is no other language of forms"),
+        ({"fr": []}, "The original has 1 here, the translation 0."),
+        ({"fr": [5]}, "sections.0"),
+    ],
+)
+def test_what_is_no_translation_is_noted(vacancy, tmp_path, translations, note):
+    path = tmp_path / "forms.json"
+    row = {"data": sections(NAME), "translations": translations}
+    path.write_text(json.dumps({str(vacancy.pk): row}))
+    assert note in " ".join(map(str, run("import_forms", path, "--language", "en")))
+    assert Form.objects.count() == 1

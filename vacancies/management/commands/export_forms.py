@@ -9,6 +9,7 @@ from forms_structure.models import Form
 from forms_structure.roles import add_roles
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
+from jobsite.types import JsonObject
 from vacancies.models import Vacancy
 
 
@@ -38,7 +39,10 @@ class Command(BaseCommand):
         served = {key: serve(forms[key[0]], key[1])[0] for key in set(form_of.values())}
         for (form, _brand), sections in served.items():
             add_roles(sections, forms[form].whole_structure)
-        content = {str(pk): {"data": served[key]} for pk, key in form_of.items()}
+        translated = self._translations(forms, set(form_of.values()))
+        content = {
+            str(pk): {"data": served[key], **translated.get(key, {})} for pk, key in form_of.items()
+        }
         text = json.dumps(content, ensure_ascii=False, indent=1)
         if options["output"] is None:
             self.stdout.write(text)
@@ -48,3 +52,19 @@ class Command(BaseCommand):
         except OSError as error:
             raise UsageError(f"{options['output']}: {error.strerror}.") from error
         self.finish(f"{len(content)} forms written to {options['output']}.", forms=len(content))
+
+    def _translations(self, forms: dict[int, Form], keys: set[tuple]) -> dict[tuple, JsonObject]:
+        """Return {"translations": {language: sections}} of the forms that have some, by form and
+        brand.
+        """
+        found: dict[tuple, JsonObject] = {}
+        rows = Form.objects.filter(translation_of__in=forms).select_related("extends")
+        for each in rows.order_by("language"):
+            for key in keys:
+                if key[0] == each.translation_of_id:
+                    sections = serve(each, key[1])[0]
+                    add_roles(sections, each.whole_structure)
+                    found.setdefault(key, {"translations": {}})["translations"][each.language] = (
+                        sections
+                    )
+        return found
