@@ -3,6 +3,7 @@
 from applications.api.schema import Responses, complete, refused, responses
 from applications.submissions.files import REASONS
 from jobsite.api.openapi import DATETIME_PATTERN, Schema, field, titled
+from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 
 # Valid for vacancy 20 of the demo, so that the page /docs can send it.
@@ -140,6 +141,16 @@ OPERATION: JsonObject = {
             "description": "Id of the vacancy.",
             "schema": {"type": "integer", "minimum": 1, "examples": [20]},
         },
+        *(
+            {
+                "name": "language",
+                "in": "query",
+                "description": "Language of the messages, as the header `Apply` has it. The version "
+                "in the document decides in which language of the form somebody applied.",
+                "schema": {"type": "string", "enum": list(codes), "examples": [codes[0]]},
+            }
+            for codes in filter(None, [text_languages()])
+        ),
         {
             "name": "Idempotency-Key",
             "in": "header",

@@ -112,9 +112,9 @@ LANGUAGE = tuple(
     query(
         "language",
         {"type": "string", "enum": list(codes), "examples": [codes[0]]},
-        "Texts of vacancies in this language, where they are translated: title, slug, `url` and "
-        "HTML. Others are in their own, see `language`. The list has the same vacancies, in the "
-        "same order.",
+        "Texts in this language, where they are translated: title, slug, `url` and HTML of "
+        "vacancies; labels of filters, options and forms. Others are in their own, see `language`. "
+        "The list has the same vacancies, in the same order.",
     )
     for codes in filter(None, [text_languages()])
 )
