@@ -7,12 +7,14 @@ application form. Texts are HTML, so that an exported row can be imported again 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from jobsite.languages import text_languages
 from jobsite.spreadsheets import CELL_MAX
 from jobsite.spreadsheets.reading import Row, SpreadsheetError, normalised
 from jobsite.spreadsheets.writing import Cell, as_text, local
@@ -28,8 +30,9 @@ from vacancies.exchange.cells import joined, place_text, read_day
 from vacancies.exchange.columns import COLUMNS as SHARED_COLUMNS
 from vacancies.exchange.columns import cell, read
 from vacancies.history.diff import field_labels
-from vacancies.models import Filter, Vacancy
+from vacancies.models import TRANSLATED, Filter, Vacancy, VacancyText, text_field
 
+READY = "ready"  # the key of an imported item
 BATCH = 500  # rows that are read at a time
 
 
@@ -114,7 +117,33 @@ SHEET_COLUMNS: dict[str, SheetColumn] = {
     **{each.name: _by_type(each.name) for each in SHARED_COLUMNS if each.name not in _FIRST},
     "updated_at": SheetColumn(lambda vacancy, _names: local(vacancy.updated_at)),
 }
-COLUMNS = tuple(SHEET_COLUMNS)
+
+
+def sheet_columns() -> dict[str, SheetColumn]:
+    """Return the columns, those of texts in other languages before the last."""
+    return _with_texts(text_languages())
+
+
+@cache
+def _with_texts(languages: tuple[str, ...]) -> dict[str, SheetColumn]:
+    texts = {name: _of_text(code, key) for code in languages for key, name in text_columns(code)}
+    return dict([*SHEET_COLUMNS.items()][:-1]) | texts | {"updated_at": SHEET_COLUMNS["updated_at"]}
+
+
+def text_columns(code: str) -> list[tuple[str, str]]:
+    """Return the names of the columns of a language, each after the key of an imported item."""
+    return [(key, f"{text_field(code)}-{key}") for key in (*TRANSLATED, READY)]
+
+
+def _of_text(code: str, key: str) -> SheetColumn:
+    column: Any = Vacancy._meta.get_field("is_hot" if key == READY else key)
+
+    def write(vacancy: Vacancy, _names: set[str]) -> Cell:
+        text = next((t for t in vacancy.translations.all() if t.language == code), None)
+        value = text and (text.is_ready if key == READY else text.texts.get(key, ""))
+        return "" if value is None else cell(column, value)
+
+    return SheetColumn(write, lambda values, _name, text: read(column, text, values.notes))
 
 
 def headings() -> dict[str, str]:
@@ -128,7 +157,10 @@ def headings() -> dict[str, str]:
         "last_day": _("Closing date"),
         "updated_at": _("Last change"),
     }
-    found = {name: labels[name] for name in COLUMNS if name not in unused}
+    for code in text_languages():
+        for key, name in text_columns(code):
+            labels[name] = f"{_('Ready') if key == READY else labels[key]} ({code})"
+    found = {name: labels[name] for name in sheet_columns() if name not in unused}
     times = Counter(found.values())
     return {
         name: label if times[label] == 1 else f"{label} ({name})" for name, label in found.items()
@@ -151,7 +183,8 @@ class VacancyTable:
         request's.
         """
         with translation.override(self.language):
-            columns = headings()
+            empty = self._empty_columns()
+            columns = {name: text for name, text in headings().items() if name not in empty}
             namesakes = recruiters_with_a_namesake()
             yield [list(columns.values())]
         for start in range(0, len(self.pks), BATCH):
@@ -161,10 +194,18 @@ class VacancyTable:
                 rows = [cells(found[pk], namesakes) for pk in pks if pk in found]
                 yield [[row[name] for name in columns] for row in rows]
 
+    def _empty_columns(self) -> set[str]:
+        """Return the columns of languages in which none of the vacancies has a text."""
+        if not (codes := {*text_languages()}):
+            return set()
+        filled = VacancyText.objects.filter(vacancy__in=Vacancy.objects.with_ids(self.pks))
+        codes -= {*filled.values_list("language", flat=True).distinct()}
+        return {name for code in codes for _key, name in text_columns(code)}
+
 
 def cells(vacancy: Vacancy, namesakes: set[str]) -> dict[str, Cell]:
     """Return the cells of `vacancy`, by column. Requires `with_related()`."""
-    return {name: column.write(vacancy, namesakes) for name, column in SHEET_COLUMNS.items()}
+    return {name: column.write(vacancy, namesakes) for name, column in sheet_columns().items()}
 
 
 # --- import ---
@@ -225,7 +266,7 @@ def by_spelling_of_columns() -> dict[str, str]:
         with translation.override(language):
             for name, heading in headings().items():
                 found.setdefault(heading.casefold(), name)
-    return {name: name for name in COLUMNS} | found
+    return {name: name for name in sheet_columns()} | found
 
 
 def _filled(row: list[str], length: int) -> list[str]:

@@ -21,24 +21,28 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from jobsite.admin.base import as_id
+from jobsite.languages import text_languages
 from jobsite.text.iso_names import language_name
 from jobsite.types import JsonObject, UserRequest
 from vacancies.admin.edit.forms import form_content
+from vacancies.admin.edit.texts import stored_texts
 from vacancies.admin.spreadsheets.columns import (
     BATCH,
-    SHEET_COLUMNS,
     Sheet,
     cells,
     changed,
     headings,
+    sheet_columns,
+    text_columns,
 )
 from vacancies.admin.spreadsheets.values import Values, recruiters_with_a_namesake
 from vacancies.choices import State
 from vacancies.dates import closing_date_of
 from vacancies.exchange.cells import CellError
+from vacancies.exchange.comparison import texts_of_item
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import Content
-from vacancies.models import Vacancy, Version
+from vacancies.models import Vacancy, Version, text_field
 from vacancies.operations.approval_requests import SUBMITTED, check_conflicts, waiting_request
 from vacancies.operations.save import Edit, Plan, plan_save, save_content, set_values
 
@@ -197,6 +201,7 @@ class Import:
             return result, None, {}
         # No field of the form.
         places = {"places": posted.pop("places")} if "places" in posted else {}
+        places |= _texts_of(posted, stored_texts(vacancy))
         _fill(form, posted)
         if not self._is_valid(row, form, result):
             return result, None, {}
@@ -256,10 +261,10 @@ class Import:
 
     def _posted_values(self, row: PlannedRow, form: Any, result: RowResult) -> JsonObject:
         """Return what a browser would post for the texts of `row`, by field."""
-        values, posted = Values(form, result.notes), {}
+        values, posted, columns = Values(form, result.notes), {}, sheet_columns()
         for name, text in row.texts.items():
             try:
-                posted[name] = values.value(name, text, SHEET_COLUMNS[name].read)
+                posted[name] = values.value(name, text, columns[name].read)
             except CellError as error:
                 self._add_error(row, name, str(error), result)
         return posted
@@ -280,6 +285,16 @@ class Import:
         result.errors.append(
             RowError(self.headings.get(name, self.labels.get(name, "")), short, message)
         )
+
+
+def _texts_of(posted: JsonObject, stored: JsonObject) -> Content:
+    """Take the texts in other languages from `posted`, and return them as in a content."""
+    given = {
+        code: {key: posted.pop(name) for key, name in text_columns(code) if name in posted}
+        for code in text_languages()
+    }
+    item = {"translations": {code: values for code, values in given.items() if values}}
+    return texts_of_item(item, {text_field(code): text for code, text in stored.items()})
 
 
 def _guess_language(form: Any, result: RowResult) -> None:

@@ -24,7 +24,7 @@ from vacancies.exchange.cells import (
 )
 from vacancies.fields import html_fields
 from vacancies.history.versions import Content, as_json
-from vacancies.models import Place, Recruiter, Vacancy
+from vacancies.models import Place, Recruiter, Vacancy, text_field
 
 _KINDS = (models.DecimalField, models.IntegerField, models.DateField, models.BooleanField)
 _TYPED = {
@@ -44,12 +44,14 @@ class Values:
         """Return what a browser would post. Raise CellError if the text is not allowed."""
         if isinstance(text, Formula) or (isinstance(text, Formatted) and name not in _TYPED):
             raise CellError(str(text.reason))
-        if name not in html_fields(Vacancy) and (plain := without_entities(text)) != text:
+        is_text = name.startswith(text_field(""))
+        is_html = name.rpartition("-")[2] in html_fields(Vacancy)
+        if not is_html and (plain := without_entities(text)) != text:
             note = _("HTML entities were converted: “%(before)s” became “%(after)s”.")
             self.notes.append(note % {"before": text, "after": plain})
             text = plain
-        # The places are no field of the form.
-        if name != "places" and name not in self.form.fields:
+        # The places and texts in other languages are no fields of the form.
+        if name != "places" and name not in self.form.fields and not is_text:
             raise CellError(_("You cannot change this column."))
         return read(self, name, text)
 
