@@ -20,7 +20,7 @@ from applications.models import MailTemplate, Message
 from forms_structure import operations
 from tests.applications.makers import bearer, make_application, make_submission, make_token
 from tests.chaos import oracle
-from tests.factories import make_insider, make_recruiter, make_vacancy
+from tests.factories import make_insider, make_recruiter, make_text, make_vacancy
 from tests.forms_structure.strategies import section, text_field
 from tests.hostile.content import ABSENT, HIDDEN, HIDDEN_WORD, INTERNAL, hide
 from vacancies.access.previews import token_for
@@ -102,6 +102,46 @@ def test_hidden_vacancy_changes_no_response(client, settings, site, at, kind, mo
     settings.INTERNAL_ACCESS, settings.INTERNAL_NETWORKS = mode, ["10.0.0.0/8"]
 
     assert revealing(client, targets(kind), kind, at) == []
+
+
+LANGUAGE = "language=fr"
+
+
+def texts_targets():
+    paths = [*LISTS, *(f"/v1/vacancies/{SHOWN_ID}{rest}" for rest in ("", "/form", "/form/schema"))]
+    words = [f"/v1/vacancies?filter[search]={word}" for word in (HIDDEN_WORD, "hidden")]
+    found = [*paths, *words, "/v1/vacancies?filter[language]=fr", f"/v1/vacancies/{SHOWN_ID}"]
+    found += ["/sitemap-1.xml", "/jobs.atom", "/feeds/indeed.xml", "/jobs", "/fr/jobs"]
+    found += [
+        f"/jobs?filter[search]={HIDDEN_WORD}",
+        f"/fr/jobs/{SHOWN_ID}",
+        f"/vacancies/{SHOWN_ID}",
+    ]
+    v1 = [path for path in found if path.startswith("/v1/")]
+    return [*found, *(f"{path}{'&' if '?' in path else '?'}{LANGUAGE}" for path in v1)]
+
+
+@pytest.mark.slow("many requests")
+def test_text_that_is_not_ready_changes_no_response(client, settings, site, at):
+    settings.TEXT_LANGUAGES, settings.CAREER_SITE = ["nl", "fr"], True
+    insider = Client()
+    insider.force_login(make_insider())
+    before = {target: ask(client, target) for target in texts_targets()}
+    word = f"{HIDDEN_WORD} <p>hidden</p>"
+    text = make_text(
+        Vacancy.objects.get(pk=SHOWN_ID), "fr", is_ready=False, title=word, profile=word
+    )
+    for each in (client, insider):
+        assert [t for t in before if ask(each, t)[:2] != before[t][:2]] == []
+        for query in ("", f"?{LANGUAGE}"):
+            assert HIDDEN_WORD.encode() not in ask(each, f"/v1/vacancies/changes{query}")[1]
+    text.is_ready = True
+    text.save()
+    changed = [target for target in before if ask(client, target)[:2] != before[target][:2]]
+    assert f"/v1/vacancies/{SHOWN_ID}?{LANGUAGE}" in changed
+    settings.TEXT_LANGUAGES = ["nl"]
+    shown = [target for target in before if LANGUAGE not in target and "language" not in target]
+    assert [target for target in shown if ask(client, target)[:2] != before[target][:2]] == []
 
 
 @pytest.mark.slow("many requests")

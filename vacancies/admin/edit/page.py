@@ -39,7 +39,7 @@ from vacancies.admin.edit.forms import EditForms, Start, make_forms
 from vacancies.admin.edit.merge import Merge
 from vacancies.admin.edit.prefill import start_of_request
 from vacancies.admin.edit.requisition import box
-from vacancies.admin.edit.texts import COPY, EXCHANGE, OPEN, opened, reworked
+from vacancies.admin.edit.texts import COPY, EXCHANGE, OPEN, opened, reworked, stored_texts
 from vacancies.admin.edit.typing_aids import typing_aids
 from vacancies.admin.publication.approval import last_request
 from vacancies.choices import State
@@ -112,7 +112,8 @@ class EditPage:
     # --- POST ---
 
     def _post(self) -> HttpResponse:
-        if data := reworked(post_data(self.request.POST), self.request.POST.dict()):
+        texts, post = stored_texts(self.vacancy), self.request.POST
+        if data := reworked(post_data(post), post.dict(), texts):
             forms = make_forms(self.admin, self.request, self.vacancy, data=data)
             forms.without_errors()
             return self._show(forms, Unsaved(), [])

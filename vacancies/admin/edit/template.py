@@ -31,6 +31,7 @@ from vacancies.history.diff import field_values
 from vacancies.history.versions import PUBLICATION, Content, read_content
 from vacancies.models import Attachment, Place, VacancyRecruiter, VacancyTemplate
 from vacancies.operations.rows import store_uploads
+from vacancies.operations.texts import cleaned_texts
 from vacancies.querysets import own_brand
 
 LIST = "admin:vacancies_vacancytemplate_changelist"
@@ -220,7 +221,7 @@ def chosen_files(request: UserRequest, template: VacancyTemplate) -> list[dict[s
 
 def save_template(template: VacancyTemplate, values: Content, user: User) -> None:
     """Save the content of a form as that of the template."""
-    template.content = store_uploads(for_template(values))
+    template.content = store_uploads(for_template(values | cleaned_texts(values, values)))
     template.updated_by, template.updated_at = user, timezone.now()
     template.save()
 

@@ -173,15 +173,18 @@ class TextForms:
             yield label, shown, self.form[input_name(code, name)]
 
 
-def reworked(data: Input, post: Mapping[str, str]) -> Input | None:
+def reworked(data: Input, post: Mapping[str, str], texts: Mapping[str, Any]) -> Input | None:
     """Return the posted `data` with the fields of the language whose button was pressed, None if it
-    was another button.
+    was another button. `texts` are the stored ones, by language.
     """
     code = post.get(OPEN) or post.get(COPY) or ""
     if code not in text_languages():
         return None
-    added = {input_name(code, name): [""] for name in TRANSLATED}
-    result = {**(added if code not in opened(data) else {}), **data}
+    result = dict(data)
+    if code not in opened(data):
+        text = texts.get(code) or {"texts": {}, "is_ready": False}
+        result |= {input_name(code, name): [text["texts"].get(name, "")] for name in TRANSLATED}
+        result |= {input_name(code, READY): ["on"]} if text["is_ready"] else {}
     if COPY in post:
         for name in TRANSLATED:
             if not "".join(result[input_name(code, name)]).strip():
