@@ -171,28 +171,20 @@ class Translations(serializers.DictField):
         self.is_strict = is_strict
 
     def to_internal_value(self, data: Any) -> JsonObject:
-        others = (
-            [code for code in data if code not in text_languages()]
-            if isinstance(data, dict)
-            else []
-        )
-        allowed = ", ".join(text_languages()) or "none: TEXT_LANGUAGES is empty"
-        errors = {
-            code[:10]: [f"Not a language of texts here. Allowed: {allowed}."] for code in others
-        }
-        if others and self.is_strict:
-            raise serializers.ValidationError(errors)
-        self.context["changes"].extend(
-            Remark(f"{self.field_name}.{code}", "language", text) for code, [text] in errors.items()
-        )
-        for code, values in data.items() if isinstance(data, dict) else ():
-            unknown = values.keys() - self.child.fields.keys() if isinstance(values, dict) else ()
-            if unknown and code not in others:
+        texts = data if isinstance(data, dict) else {}
+        allowed = ", ".join(text_languages()) or "none, TEXT_LANGUAGES is empty"
+        text = f"Not a language of texts here. Allowed: {allowed}."
+        if others := [code for code in texts if code not in text_languages()]:
+            if self.is_strict:
+                raise serializers.ValidationError({code[:10]: [text] for code in others})
+            named = (f"{self.field_name}.{code[:10]}" for code in others)
+            self.context["changes"].extend(Remark(name, "language", text) for name in named)
+            data = {code: each for code, each in texts.items() if code not in others}
+        for code, values in data.items() if texts else ():
+            if unknown := {*values} - {*self.child.fields} if isinstance(values, dict) else ():
                 text = f"Unknown keys: {', '.join(sorted(unknown))[:200]}."
                 raise serializers.ValidationError({code: [text]})
-        kept = {c: v for c, v in data.items() if c not in others} if others else data
-        found: JsonObject = super().to_internal_value(kept)
-        return found
+        return super().to_internal_value(data)  # type: ignore[no-any-return]
 
 
 class ImportSerializer(serializers.Serializer):

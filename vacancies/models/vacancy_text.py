@@ -5,8 +5,8 @@ from copy import copy
 from hashlib import md5
 
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import MD5, Concat
+from django.db.models import Case, Q, Value, When
+from django.db.models.functions import MD5, Cast, Concat
 from django.utils.translation import gettext_lazy as _
 
 from jobsite.languages import text_languages
@@ -18,6 +18,7 @@ from vacancies.models.vacancy import Vacancy
 TRANSLATED = ("title", "title_internal", *html_fields(Vacancy))
 
 
+TEXT = models.TextField()
 TEXTS = TextsField(
     _("texts"), columns=[each for each in Vacancy._meta.fields if each.name in TRANSLATED]
 )
@@ -38,12 +39,17 @@ class VacancyTextQuerySet(models.QuerySet):
         parts = (
             Case(
                 When(**{f"vacancy__{name}": ""}, then=Value("")),
-                default=Concat(Value(f"{name}:"), F(f"vacancy__{name}"), Value("\x1f")),
-                output_field=models.TextField(),
+                default=Concat(
+                    Value(f"{name}:"),
+                    Cast(f"vacancy__{name}", TEXT),
+                    Value("\x1f"),
+                    output_field=TEXT,
+                ),
+                output_field=TEXT,
             )
             for name in TRANSLATED
         )
-        return self.filter(is_ready=True).exclude(based_on=MD5(Concat(*parts)))
+        return self.filter(is_ready=True).exclude(based_on=MD5(Concat(*parts, output_field=TEXT)))
 
 
 class VacancyText(models.Model):

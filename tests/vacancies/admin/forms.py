@@ -88,7 +88,7 @@ def posted_by(html: str) -> dict[str, Any]:
         ):
             data[fields["name"]] = fields.get("value", "on" if kind == "checkbox" else "")
     for name, text in re.findall(
-        r'<textarea[^>]*\sname="(\w+)"[^>]*>\n?(.*?)</textarea>', html, re.S
+        r'<textarea[^>]*\sname="([\w-]+)"[^>]*>\n?(.*?)</textarea>', html, re.S
     ):
         data[name] = unescape(text).replace("\r\n", "\n").replace("\n", "\r\n")
     for name, body in re.findall(r'<select[^>]*\sname="([\w-]+)"[^>]*>(.*?)</select>', html, re.S):

@@ -123,6 +123,7 @@ def test_search_finds_the_words_of_each_ready_text(client, translated):
     assert items(client, "?filter[search]=pfleger")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_feed_has_a_cursor_for_each_language(client, translated):
     first = client.get("/v1/vacancies/changes?language=fr").json()
     assert first["data"][0]["vacancy"]["title"] == "Infirmier"

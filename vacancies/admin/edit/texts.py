@@ -90,9 +90,9 @@ class TextForms:
 
     def own_is_taken(self) -> bool:
         """Whether the posted language of the vacancy is that of a stored translation."""
-        return self.form.is_bound and self.form.data.get("language") in self.texts.keys() - {
-            self.own
-        }
+        data = self.form.data
+        wanted = (data["language"] or site_language()) if "language" in data else self.own
+        return wanted != self.own and wanted in self.texts
 
     def _add_fields(self, code: str) -> None:
         fields, text = self.form.fields, self.texts.get(code)
@@ -129,7 +129,7 @@ class TextForms:
             is_kept = is_kept and not data.get(input_name(code, CONFIRMED))
             based_on = before.get("based_on", "") if is_kept else ""
             found[text_field(code)] = {"texts": texts, "is_ready": is_ready, "based_on": based_on}
-        code = values.get("language", "")
+        code = values.get("language") or site_language()
         if data.get(EXCHANGE) == "delete":
             return found | {text_field(code): None}
         if data.get(EXCHANGE) == "exchange":
