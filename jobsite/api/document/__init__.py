@@ -25,7 +25,7 @@ from jobsite.types import JsonObject
 
 # The version of the document: the newest API version, and a number for each release that adds to
 # it. It is not the version of the project.
-DOCUMENT_VERSION = "1.2.0"
+DOCUMENT_VERSION = "1.3.0"
 
 
 def _info() -> JsonObject:

@@ -22,7 +22,6 @@ from tests.messages import messages_of
 from tests.vacancies.admin.forms import LIST, VIEWER, staff, texts
 from vacancies.admin.spreadsheets import pages
 from vacancies.admin.spreadsheets.columns import (
-    COLUMNS,
     SHEET_COLUMNS,
     VacancyTable,
     headings,
@@ -64,6 +63,7 @@ FACTS = [
     "Pay note",
     "Show pay",
 ]
+COLUMNS = tuple(SHEET_COLUMNS)
 OTHERS = COLUMNS[COLUMNS.index("is_pay_public") + 1 : -1]  # in the order of the model
 TITLES += [
     *FACTS,
