@@ -9,9 +9,10 @@ from django.db import transaction
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
+from jobsite.languages import text_languages
 from vacancies.choices import State, VacancyStatus
-from vacancies.history.versions import PUBLICATION, Content, as_json
-from vacancies.models import Approval, Change, Vacancy
+from vacancies.history.versions import PUBLICATION, Content, as_json, read_content, replay
+from vacancies.models import Approval, Change, Vacancy, Version
 from vacancies.models.approval import PUBLIC
 from vacancies.operations.approval_requests import (
     close,
@@ -23,6 +24,7 @@ from vacancies.operations.approval_requests import (
 from vacancies.operations.blockers import publish_blockers
 from vacancies.operations.publication import BulkResult
 from vacancies.operations.save import Edit, save_content, set_values
+from vacancies.operations.texts import crossing_texts
 from vacancies.querysets import VacancyQuerySet
 
 
@@ -89,6 +91,12 @@ def approve(
         if seen != fingerprint(vacancy, approval):
             raise ValidationError(
                 _("The vacancy or the request changed after you opened this page. Read it again.")
+            )
+        versions = Version.objects.filter(vacancy=vacancy.pk, created_at__lte=approval.submitted_at)
+        base = replay(versions) if text_languages() else {}
+        if crossing_texts(base, base | approval.changes, read_content(vacancy) if base else {}):
+            raise ValidationError(
+                _("The languages of the texts were exchanged after the request. Send it back.")
             )
         changes = with_start(approval.changes, vacancy, at=at)
         saved = save_content(

@@ -1,13 +1,17 @@
 """Saving texts in other languages: what is ready, what is outdated, and no mixture of languages."""
 
 import random
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from tests.factories import make_brand, make_text, make_vacancy
+from vacancies.exchange.importer import VacancyImporter
+from vacancies.exchange.sources import SourceRow
 from vacancies.history.diff import differences
 from vacancies.history.versions import read_content, record_drift
 from vacancies.models import (
@@ -20,7 +24,12 @@ from vacancies.models import (
     languages_of,
     shown_in,
 )
-from vacancies.operations.approval_requests import SaveConflictError
+from vacancies.operations.approval_decisions import approve, fingerprint
+from vacancies.operations.approval_requests import (
+    RequestConflictError,
+    SaveConflictError,
+    waiting_request,
+)
 from vacancies.operations.publication import duplicate
 from vacancies.operations.restore import restore
 from vacancies.operations.save import Edit, save_content
@@ -134,6 +143,26 @@ def test_exchanged_languages_do_not_merge_with_an_older_text():
     assert (now["title"], now["language"], now["text_en"]) == ("Nurse", "", None)
 
 
+def test_request_from_before_an_exchange_is_not_approved():
+    brand = make_brand("Strict", requires_approval=True)
+    vacancy = make_vacancy(title="Nurse", description="", brand=brand)
+    make_text(vacancy, "fr", title="Infirmier")
+    record_drift(vacancy, at=timezone.now())
+    save(vacancy, {"offer": "<p>English</p>"})
+    Vacancy.objects.update(status="draft")
+    save(vacancy, exchanged(read_content(vacancy), "fr"))
+    vacancy.refresh_from_db()
+    seen = fingerprint(vacancy, Approval.objects.get())
+    with pytest.raises(ValidationError):
+        approve(
+            vacancy=vacancy,
+            seen=seen,
+            at=timezone.now(),
+            author=User.objects.create_superuser("boss"),
+        )
+    assert read_content(vacancy)["offer"] == ""
+
+
 def test_languages_that_the_site_has_no_more(settings):
     vacancy = make_vacancy(description="")
     make_text(vacancy, "fr", title="Infirmier")
@@ -149,13 +178,18 @@ def test_languages_that_the_site_has_no_more(settings):
 # --- Random sequences ---
 
 
+STEPS = "edit edit edit merge merge exchange restore undo toggle approve import"
+
+
 class Model:
     """Random changes of a vacancy. Each text says its language: "fr 7"."""
 
     def __init__(self, seed):
         self.random, self.number = random.Random(seed), 0
         self.at = timezone.now() - timedelta(days=1)
-        self.vacancy = make_vacancy(title="en 0", description="<p>en 0</p>")
+        brand = make_brand("Strict", requires_approval=True) if seed % 2 else make_brand()
+        self.vacancy = make_vacancy(title="en 0", description="<p>en 0</p>", brand=brand)
+        self.boss = User.objects.create_superuser("boss")
         self.bases = [read_content(self.vacancy)]
         record_drift(self.vacancy, at=self.at)
 
@@ -167,7 +201,7 @@ class Model:
         self.at += timedelta(minutes=1)
         try:
             save_content(self.vacancy, Edit(wanted, **options), author=None, at=self.at)
-        except (ValidationError, SaveConflictError):
+        except (ValidationError, SaveConflictError, RequestConflictError):
             return
         self.bases.append(read_content(self.vacancy))
 
@@ -192,9 +226,7 @@ class Model:
     def step(self):
         now = read_content(self.vacancy)
         others = [code for code in CODES if now[f"text_{code}"]]
-        match self.random.choice(
-            ["edit", "edit", "edit", "merge", "merge", "exchange", "restore", "undo"]
-        ):
+        match self.random.choice(STEPS.split()):
             case "edit":
                 self.save(self.edited(now))
             case "merge":
@@ -210,12 +242,34 @@ class Model:
                     restore(version, author=None, at=self.at)
                 except ValidationError:
                     return
+            case "toggle":
+                row = Vacancy.objects.get(pk=self.vacancy.pk)
+                row.status = "draft" if row.status == "published" else "published"
+                row.save()
+            case "approve" if waiting := waiting_request(self.vacancy):
+                row, self.at = Vacancy.objects.get(pk=self.vacancy.pk), timezone.now()
+                seen = fingerprint(row, waiting)
+                with suppress(ValidationError):
+                    approve(vacancy=row, seen=seen, at=self.at, author=self.boss)
+            case "import":
+                self.imports(now)
             case "undo":
                 versions = Version.objects.filter(change=Change.CHANGED).order_by("-pk")[:3]
                 if versions:
                     chosen = Version.objects.filter(pk=self.random.choice([*versions]).pk)
                     self.at += timedelta(minutes=1)
                     undo_versions(chosen, author=None, at=self.at)
+
+    def imports(self, now):
+        wanted = self.edited(now)
+        item = {"id": self.vacancy.pk, "language": self.own(now), "title": wanted["title"]}
+        item |= {name: wanted[name] for name in ("description", "offer")}
+        item["translations"] = {
+            code: {**each["texts"], "ready": each["is_ready"]}
+            for code in CODES
+            if (each := wanted[f"text_{code}"])
+        }
+        VacancyImporter().import_rows([SourceRow("row", item)])
 
     def check(self):
         """Every item is in one language, and complete."""
