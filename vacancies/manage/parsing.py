@@ -36,7 +36,7 @@ BYTES_MAX = 1_000_000
 SHOWN_MAX = 60  # characters of a key that an error repeats
 # Keys of v1 that the site computes.
 COMPUTED = {
-    *("id", "slug", "url", "reference", "employment_types", "languages"),
+    *("id", "slug", "url", "reference", "employment_types"),
     *("created_at", "updated_at", "published_at", "closes_at", "closing_date"),
 }
 _NOT_ITEMS = {*ImportSerializer().fields} - {*VacancySerializer.Meta.fields}
