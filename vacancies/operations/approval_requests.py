@@ -19,6 +19,7 @@ from jobsite.text.names import person
 from vacancies.history.versions import PUBLICATION, Content, changed_content
 from vacancies.models import APPROVE, Approval, Change, Vacancy, Version
 from vacancies.models.approval import FREE_FIELDS
+from vacancies.operations.texts import crossing_requests, unit
 
 SUBMITTED = gettext_lazy(
     "Submitted for approval. Nothing changes in public before a colleague approves it."
@@ -83,7 +84,9 @@ def request_approval(
         merged: Content = dict(changes)
         if earlier := waiting_request(vacancy):
             check_conflicts(earlier, merged, author, overrides)
-            merged, note = earlier.changes | merged, note or earlier.note
+            crossing = crossing_requests(earlier.changes, merged)
+            kept = {name: each for name, each in earlier.changes.items() if name not in crossing}
+            merged, note = kept | merged, note or earlier.note
             if note == earlier.note and not changed_content(earlier.changes, merged):
                 return earlier
             close(earlier, Approval.Outcome.REPLACED, author=author, at=at)
@@ -101,7 +104,8 @@ def check_conflicts(
     waiting: Approval, changes: Content, author: User | None, seen: Overrides = ()
 ) -> None:
     """Raise RequestConflictError if `changes` differ from what a colleague of `author` asks for."""
-    changed = changed_content(waiting.changes, changes)
+    changed = {*changed_content(waiting.changes, changes)}
+    changed |= crossing_requests(waiting.changes, changes) if changed & {*unit()} else set()
     people = {
         name: user
         for name, user in authors_of(waiting).items()

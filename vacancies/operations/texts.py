@@ -90,6 +90,15 @@ def crossing_texts(base: Mapping[str, Any], mine: Content, stored: Content) -> l
     return sorted(set.union(*sides)) if all(sides) and "language" in set.union(*sides) else []
 
 
+def crossing_requests(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> set[str]:
+    """Return the texts of the request `earlier` that must not become part of the `later` one: one
+    of the two exchanges the languages.
+    """
+    names = set(unit())
+    one, other = names & earlier.keys(), names & later.keys()
+    return one if text_fields() and one and other and "language" in one | other else set()
+
+
 def unfinished_note(language: str, after: Content) -> str:
     """Return the sentence that a translation is not ready, and which texts it lacks."""
     missing = missing_texts(after[text_field(language)]["texts"], original_of(after))
