@@ -281,6 +281,10 @@ class InterviewQuerySet(HistoryQuerySet):
         """Those that the colleague `user` takes part in."""
         return self.filter(participants__user=user)
 
+    def declined(self, *, at: datetime) -> Self:
+        """The coming ones that somebody declined."""
+        return self.taking_place(since=at).filter(participants__reply="declined").distinct()
+
     def ended(self, *, at: datetime) -> Self:
         """Those that ended at `at`, at most a week ago."""
         return self.taking_place().filter(ends_at__lte=at, ends_at__gt=at - timedelta(days=7))

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from applications.mail import interviews as mail
-from applications.models import Application, Interview, Message, Offer, Participant
+from applications.models import Application, Interview, Message, Offer, Participant, Slot
 from jobsite.db.transactions import dry_run
 
 # A change of one of these is sent to all who take part; one of the name or the result is not.
@@ -141,7 +141,9 @@ def reply(
     *, participant: Participant, reply: Participant.Reply, base_url: str = "", at: datetime
 ) -> bool:
     """Record the `reply` of `participant`. Tell the colleague who invited of a decline. Return
-    whether it was another one before. A reply changes no stage: anybody can forge an email.
+    whether it was another one before. A reply changes no stage: anybody can forge an email. The
+    time that an applicant declines is offered to others, and is theirs again when they accept
+    before somebody else chose it.
     """
     with transaction.atomic():
         rows = Participant.objects.select_for_update(of=("self",)).filter(pk=participant.pk)
@@ -149,7 +151,18 @@ def reply(
             return False
         if reply == Participant.Reply.DECLINED:
             mail.queue_reply(participant, base_url=base_url, at=at)
+        if participant.user_id is None:
+            _hold_time(participant, is_held=reply != Participant.Reply.DECLINED)
     return True
+
+
+def _hold_time(applicant: Participant, *, is_held: bool) -> None:
+    for offer in Offer.objects.filter(entry=applicant.entry_id):
+        if not is_held:
+            Slot.objects.filter(offer=offer).update(offer=None)
+        elif not Slot.objects.filter(offer=offer).exists():
+            free = Slot.objects.filter(set=offer.set_id, offer=None)
+            free.filter(starts_at=applicant.entry.planned_at).update(offer=offer)
 
 
 def planned_emails(

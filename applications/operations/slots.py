@@ -144,10 +144,15 @@ def choose(*, offer: Offer, slot: Slot, base_url: str = "", at: datetime) -> Int
             setattr(entry, name, getattr(slot_set, name))
         plan = InterviewPlan(entry=entry, colleagues=colleagues, invites_applicant=True, seen=seen)
         save_interview(plan, author=slot_set.author, base_url=base_url, at=at)
+        chosen = Participant.objects.filter(entry=entry, user=None)
+        chosen.update(reply=Participant.Reply.ACCEPTED, replied_at=at)
         Offer.objects.filter(pk=offer.pk).update(entry=entry)
     return entry
 
 
 def _interviews_of(colleagues: Collection[User] | QuerySet[User]) -> QuerySet[Interview]:
+    """Those that one of the colleagues takes part in, and that the applicant did not decline."""
+    declined = Participant.objects.filter(reply=Participant.Reply.DECLINED)
     busy = Participant.objects.filter(user__in=colleagues).exclude(reply=Participant.Reply.DECLINED)
-    return Interview.objects.taking_place().filter(pk__in=busy.values("entry"))
+    rows = Interview.objects.taking_place().filter(pk__in=busy.values("entry"))
+    return rows.exclude(pk__in=declined.filter(user=None).values("entry"))

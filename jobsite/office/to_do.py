@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -15,7 +15,15 @@ from django.utils.translation import gettext as _
 
 from applications.admin.list.filters import undecided_before
 from applications.admin.page.origins import to_inform
-from applications.models import Application, HistoryEntry, Stage
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Interview,
+    Offer,
+    Participant,
+    Scorecard,
+    Stage,
+)
 from jobsite.admin.once import once_per_request
 from jobsite.types import JsonObject, StrOrPromise, UserRequest
 from vacancies.access.brands import scope_to_brands
@@ -74,6 +82,7 @@ def to_do(request: UserRequest, attention: list[JsonObject]) -> list[Part]:
         parts += [
             *to_tell(request),
             *interviews(request),
+            *interview_problems(request),
             *unread_by_vacancy(request),
             *too_long(request),
             *undecided(request),
@@ -146,7 +155,8 @@ def to_tell(request: UserRequest) -> Iterator[Part]:
 def interviews(request: UserRequest) -> Iterator[Part]:
     if not request.user.has_perm("applications.view_historyentry"):
         return
-    rows = scope_to_brands(request.user, HistoryEntry.objects.today(), "application__vacancy")
+    today = HistoryEntry.objects.today().exclude(ends_at__lte=timezone.now())
+    rows = scope_to_brands(request.user, today, "application__vacancy")
     shown = rows.select_related("application__user").order_by("planned_at", "pk")
     if found := list(shown[: MAX_COUNT + 1]):
         yield Part(
@@ -163,6 +173,67 @@ def interviews(request: UserRequest) -> Iterator[Part]:
                 for each in found[:MAX_ROWS]
             ],
         )
+
+
+def interview_problems(request: UserRequest) -> Iterator[Part]:
+    """Interviews that somebody declined, scorecards that are missing, and offers of times of which
+    the applicant has not chosen one.
+    """
+    if not request.user.has_perm("applications.view_historyentry"):
+        return
+    at = timezone.now()
+    cards = Scorecard.objects.filter(
+        entry=OuterRef("entry"), author=OuterRef("user"), sent_at__isnull=False
+    )
+    ended = Interview.objects.ended(at=at).order_by().values("pk")
+    for title, icon, rows, path, *also in (
+        (
+            _("Interviews that were declined"),
+            "event_busy",
+            Participant.objects.filter(
+                reply=Participant.Reply.DECLINED, entry__in=Interview.objects.declined(at=at)
+            ),
+            "entry__application",
+            "user",
+        ),
+        (
+            _("Scorecards that are missing"),
+            "rate_review",
+            Participant.objects.filter(~Exists(cards), entry__in=ended, user__isnull=False),
+            "entry__application",
+            "user",
+        ),
+        (
+            _("Have not chosen a time"),
+            "schedule",
+            Offer.objects.filter(entry=None, set__closes_at__gt=at),
+            "application",
+            "set",
+        ),
+    ):
+        own = scope_to_brands(request.user, rows, f"{path}__vacancy").order_by("pk")
+        if found := list(own.select_related(f"{path}__user", *also)[: MAX_COUNT + 1]):
+            yield Part(
+                title,
+                icon,
+                as_text(len(found)),
+                _page_of(found[0]),
+                [_row(each) for each in found[:MAX_ROWS]],
+            )
+
+
+def _row(each: Participant | Offer) -> ToDoRow:
+    if isinstance(each, Offer):
+        until = _("until %(day)s") % {"day": date_format(each.set.last_day)}
+        return ToDoRow(each.application.display_name, until, _page_of(each))
+    application = each.entry.application
+    who = each.name if each.user_id else _("Applicant")
+    return ToDoRow(f"{application.display_name}: {each.entry.name}", who, _page_of(each))
+
+
+def _page_of(each: Participant | Offer) -> str:
+    pk = each.application_id if isinstance(each, Offer) else each.entry.application_id
+    return reverse("admin:applications_application_change", args=[pk])
 
 
 def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:

@@ -19,7 +19,7 @@ from applications.models import (
     SlotSet,
 )
 from applications.operations import withdraw_application
-from applications.operations.interviews import cancel_interviews
+from applications.operations.interviews import cancel_interviews, reply
 from applications.operations.slots import (
     ChoiceClosedError,
     OfferedTimes,
@@ -96,6 +96,23 @@ def test_choosing_schedules_the_interview_and_takes_the_time(at):
     with pytest.raises(TakenError):
         choose(offer=office.offers[1], slot=office.slots[0], at=NOW)
     assert Interview.objects.count() == 1
+
+
+def test_choosing_accepts_and_a_declined_time_is_offered_again(at):
+    office = build()
+    entry = choose(offer=office.offers[0], slot=office.slots[0], at=NOW)
+    applicant = entry.participants.get(user=None)
+    assert applicant.reply == "accepted"
+
+    def answer(value):
+        reply(participant=applicant, reply=Participant.Reply(value), at=NOW)
+        return [slot.starts_at for slot in free_slots(office.set, at=NOW)]
+
+    first, second = (slot.starts_at for slot in office.slots)
+    assert [answer("declined"), answer("accepted")] == [[first, second], [second]]
+    answer("declined")
+    choose(offer=office.offers[1], slot=office.slots[0], at=NOW)
+    assert answer("accepted") == [second]  # too late: it is somebody else's
 
 
 def test_changing_works_until_the_notice_and_frees_the_first_time(at):

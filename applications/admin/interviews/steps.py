@@ -1,6 +1,7 @@
 """The interviews and tasks of all applications, as a calendar: day by day, the next ones first."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
@@ -10,7 +11,8 @@ from django.db.models import Model, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
@@ -31,6 +33,8 @@ class WhenFilter(admin.SimpleListFilter):
     ) -> list[tuple[str, StrOrPromise]]:
         return [
             ("today", pgettext("steps", "Today")),
+            ("week", pgettext("steps", "This week")),
+            ("next", pgettext("steps", "Next week")),
             ("past", pgettext("steps", "Past")),
             ("all", pgettext("steps", "All")),
         ]
@@ -41,8 +45,13 @@ class WhenFilter(admin.SimpleListFilter):
         return [{**first, "display": pgettext("steps", "Coming")}, *others]
 
     def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:
-        today = start_of_day(timezone.localdate())
+        day = timezone.localdate()
+        today, monday = start_of_day(day), day - timedelta(days=day.weekday())
         match self.value():
+            case "week" | "next" as week:
+                first = monday + timedelta(days=7 * (week == "next"))
+                end = start_of_day(first + timedelta(days=7))
+                return queryset.filter(planned_at__gte=start_of_day(first), planned_at__lt=end)
             case "all":
                 return queryset
             case "today":
@@ -55,7 +64,7 @@ class WhenFilter(admin.SimpleListFilter):
 @admin.register(HistoryEntry)
 class StepAdmin(BrandScopedAdmin):
     vacancy = "application__vacancy"
-    list_display = ("day", "time", "name", "applicant", "to", "outcome", "is_visible")
+    list_display = ("day", "time", "name", "applicant", "to", "where", "people", "outcome")
     list_display_links = None
     list_filter = (WhenFilter,)
     list_select_related = ("application__user", "application__vacancy")
@@ -82,6 +91,25 @@ class StepAdmin(BrandScopedAdmin):
     @display(description=_("Vacancy"))
     def to(self, step: HistoryEntry) -> str:
         return step.application.vacancy.title
+
+    @display(description=_("Place"))
+    def where(self, step: HistoryEntry) -> str:
+        if step.video_url:
+            text = step.place or gettext("Video call")
+            return format_html('<a class="text-link" href="{}">{}</a>', step.video_url, text)
+        return step.place
+
+    @display(description=_("Participants"))
+    def people(self, step: HistoryEntry) -> str:
+        """Who takes part, and their answers in words."""
+        rows = [
+            (each.name if each.user_id else gettext("Applicant"), each.get_reply_display())
+            for each in step.participants.all()
+        ]
+        return format_html_join(mark_safe("<br>"), "{}: {}", rows)
+
+    def get_queryset(self, request: UserRequest) -> QuerySet:
+        return super().get_queryset(request).prefetch_related("participants__user")
 
     @display(description=_("Result"), ordering="result")
     def outcome(self, step: HistoryEntry) -> str:

@@ -10,7 +10,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.models import Application, DailyApplications, HistoryEntry
+from applications.models import (
+    Application,
+    DailyApplications,
+    HistoryEntry,
+    Interview,
+    Offer,
+    Participant,
+    SlotSet,
+)
 from jobsite.models import JobRun
 from jobsite.office.start_page import problems
 from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
@@ -84,6 +92,49 @@ def test_start_page_shows_interviews_of_today(office):
         [("Talk: Mia", "11:30")],
     )
     assert len(office.anna.get(part.url).context["cl"].result_list) == 1
+
+
+def test_start_page_names_declined_interviews_missing_scorecards_and_open_choices(office):
+    now, hour = timezone.now(), timedelta(hours=1)
+
+    def interview(application, starts_at, reply):
+        entry = Interview.objects.create(
+            application=application,
+            uid=f"{application.pk} {reply}",
+            name="Talk",
+            planned_at=starts_at,
+            ends_at=starts_at + hour,
+        )
+        people = ({"user": None, "reply": reply}, {"user": bo})
+        Participant.objects.bulk_create(Participant(entry=entry, **each) for each in people)
+
+    bo = colleague("bo", "Recruiter", office.brand, first_name="Bo")
+    for application in (office.own, office.foreign):
+        interview(application, now + hour, "declined")
+        interview(application, now - 3 * hour, "accepted")
+        offered = SlotSet.objects.create(
+            vacancy=application.vacancy,
+            name="Talk",
+            minutes=60,
+            zone="UTC",
+            closes_at=now + timedelta(days=2),
+        )
+        Offer.objects.create(set=offered, application=application)
+
+    response = office.anna.get("/admin/")
+
+    parts = {
+        title: [(row.text, row.note) for row in part.rows]
+        for title, part in to_do(response).items()
+    }
+    assert parts["Interviews that were declined"] == [("Mia: Talk", "Applicant")]
+    assert parts["Scorecards that are missing"] == [("Mia: Talk", "Bo")]
+    assert parts["Have not chosen a time"] == [("Mia", "until 4 Mar 2026")]
+    assert len(parts["Interviews and tasks today"]) == 1  # what is over left
+    assertNotContains(response, FOREIGN)
+
+    week = office.anna.get("/admin/applications/historyentry/?when=week")
+    assertContains(week, "Applicant: declined<br>Bo: no answer yet")
 
 
 def test_start_page_shows_what_waits_for_a_decision(office):
