@@ -84,8 +84,8 @@ def test_what_get_returns_can_be_sent_back(api, body, settings):
     Vacancy.objects.update(image="vacancies/own.png")
     Attachment.objects.create(vacancy=vacancy, name="Own", file="attachments/own.pdf")
     item = api.get("vacancies/A-1").json()["data"]
-    computed = ("id", "slug", "url", "reference", "employment_types", "created_at", "updated_at")
-    dates = ("published_at", "closes_at", "closing_date")
+    computed = ("id", "slug", "url", "reference", "employment_types", "languages", "created_at")
+    dates = ("updated_at", "published_at", "closes_at", "closing_date")
     sent = {name: value for name, value in item.items() if name not in (*computed, *dates)}
     answer = api.put("A-1", sent)
     assert answer.json().get("changed") == [], answer.content
