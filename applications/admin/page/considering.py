@@ -18,7 +18,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from applications.admin.parts import CHANGE, ApplicationPages
+from applications.admin.parts import CHANGE, ApplicationPages, carried
 from applications.models import Access, Application
 from applications.operations.access_log import log_access
 from applications.operations.considering import AlreadyThereError, consider
@@ -67,7 +67,9 @@ class ConsideringPages(ApplicationPages):
             except AlreadyThereError as error:
                 url = reverse("admin:applications_application_change", args=[error.application.pk])
                 text = gettext("The applicant has an application to this vacancy: {}.")
-                link = format_html('<a class="text-link" href="{}">{}</a>', url, error.application)
+                link = format_html(
+                    '<a class="text-link" href="{}">{}</a>', url, error.application.display_name
+                )
                 form.add_error("vacancy", format_html(text, link))
             except Application.DoesNotExist:
                 raise Http404 from None  # erased meanwhile
@@ -85,6 +87,7 @@ class ConsideringPages(ApplicationPages):
             "query": query,
             "vacancies": self._offered(request, vacancies, query),
             "back": self.page_of(request, application),
+            "carried": carried(request),
         }
         template = "admin/applications/application/page/consider.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)

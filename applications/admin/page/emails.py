@@ -21,7 +21,7 @@ from unfold.widgets import (
 )
 
 from applications.admin.page import context as shown
-from applications.admin.parts import WRITE, ApplicationPages
+from applications.admin.parts import WRITE, ApplicationPages, carried
 from applications.mail import templates as mail
 from applications.mail.outbox import not_due
 from applications.models import Access, Application, MailTemplate, StageChange
@@ -121,7 +121,7 @@ class EmailPages(ApplicationPages):
             "placeholders": mail.described_placeholders(),
             "form": form,
             "preview": preview,
-            "filters": request.GET.get("_changelist_filters", ""),
+            "carried": carried(request),
             "back": self.page_of(request, application, "emails"),
         }
         log_access(request.user, Access.VIEW, application.pk)
