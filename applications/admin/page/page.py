@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 
 from applications.admin.interviews.context import interviews_context
 from applications.admin.page import context as shown
-from applications.admin.page.actions import Opened, bar_of, menu_of
+from applications.admin.page.actions import BAR, MENU, Opened, actions
 from applications.admin.page.assigning import assigned_context
 from applications.admin.page.duplicates import likely_to_be_same
 from applications.admin.page.emails import EmailPages
@@ -27,7 +27,6 @@ from applications.admin.page.origins import origin_context
 from applications.admin.page.scorecards import scorecards_context
 from applications.admin.page.walking import WalkPages, list_url
 from applications.admin.parts import CHANGE, LIST_QUERY, ApplicationPages
-from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application
 from applications.operations.access_log import log_access
 from applications.querysets import readers_of
@@ -86,8 +85,8 @@ class ApplicationPage(ApplicationPages):
         others = list(shown.other_applications(request.user, obj))
         place = WalkPages(self.admin).place_of(request, obj)
         query = f"?{place.query}" if place else ""
-        url = f"{request.path}{query}"
-        opened = Opened(request, obj, changes[-1] if changes else None, url, query)
+        latest = changes[-1] if changes else None
+        opened = Opened(request, obj, latest, f"{request.path}{query}", query)
         context = {
             **self.context(request, obj.display_name),
             "is_nav_sidebar_enabled": False,
@@ -105,16 +104,14 @@ class ApplicationPage(ApplicationPages):
             "visible_steps": shown.steps(entries),
             "stage_history": shown.stage_history(changes),
             "undoable": shown.undoable(changes, at=at),
-            "may_change": opened.may_change,
+            "may_change": request.user.has_perm(CHANGE),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),
             "ratings": RATINGS,
-            "bar": bar_of(opened),
-            "menu": menu_of(opened),
-            "other_stages": opened.other_stages(),
-            "selection": ApplicationSelection({obj.pk: changes[-1].pk if changes else None}),
+            "opened": opened,
+            "bar": actions(opened, BAR),
+            "menu": actions(opened, MENU),
             "place": place,
             "list_url": list_url(request.GET.get(LIST_QUERY, "")),
-            "page_url": url,
             "query": query,
             **origin_context(submission),
             **assigned_context(request, obj, readers),

@@ -254,8 +254,8 @@ def test_tasks_are_listed_with_interviews_and_have_a_page(office, at):
 def test_rejection_offers_to_cancel_the_interview(office):
     entry = scheduled(office)
     page = reverse("admin:applications_application_change", args=[office.own.pk])
-    context = office.anna.get(page).context
-    data = {"applications": str(context["selection"]), "stage": office.rejected.pk}
+    opened = office.anna.get(page).context["opened"]
+    data = {"applications": str(opened.selection), "stage": office.rejected.pk}
     move = reverse("admin:applications_application_move")
     assert "Cancel the coming interviews" in office.anna.post(move, data).content.decode()
     office.anna.post(move, data | {"confirmed": "1", "cancels_interviews": "on"})

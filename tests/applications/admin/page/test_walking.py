@@ -190,11 +190,11 @@ def test_stage_is_moved_by_the_page_of_a_series(office, series):
     shown = in_list(series[0], "", series)
     context = office.anna.get(shown).context
     data = {
-        "applications": str(context["selection"]),
-        "back": context["page_url"],
+        "applications": str(context["opened"].selection),
+        "back": context["opened"].url,
         "stage": office.rejected.pk,
     }
-    assert context["page_url"] == shown
+    assert context["opened"].url == shown
     response = office.anna.post(f"{LIST}move/", data)
     assertContains(response, "1 application moves to “Rejected”")
     response = office.anna.post(f"{LIST}move/", data | {"confirmed": "1"})
