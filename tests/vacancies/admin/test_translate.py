@@ -12,7 +12,7 @@ from pytest_django.asserts import assertContains, assertNotContains
 from tests.factories import make_option, make_vacancy
 from tests.messages import messages_of
 from tests.vacancies.admin.forms import posted_by, staff
-from vacancies.models import Filter, FilterOption
+from vacancies.models import FeedTouch, Filter, FilterOption
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
 
@@ -115,3 +115,11 @@ def test_search_finds_each_language_of_a_label(client, settings):
         for word in ("liege", "luttich", "padova", '"liege luttich"')
     ]
     assert counts == [1, 1, 0, 0]
+
+
+@pytest.mark.each_database
+def test_clients_of_the_feed_learn_of_another_label(regions):
+    before = FeedTouch.objects.count()
+    regions.options.filter(label="Ghent").update(translations={"fr": "Gand"})
+    regions.options.filter(label="Ghent").update(position=9)
+    assert FeedTouch.objects.count() == before + 1
