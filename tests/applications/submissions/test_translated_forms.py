@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from hypothesis import given
 from hypothesis import settings as examples
+from hypothesis import strategies as st
 
 from applications.exports import ApplicationTable
 from applications.models import Application, FormSnapshot, Message
@@ -14,10 +15,11 @@ from forms_structure import operations
 from forms_structure.api.v1 import served_sections
 from forms_structure.models import ConsentText, Form
 from forms_structure.schema import submission_schema
-from forms_structure.translations import own_values, started, with_values
+from forms_structure.translations import follow, started, with_values
 from tests.applications.submissions.sending import VALUES, make_form, make_open_vacancy, path_of
 from tests.factories import make_brand, make_option
 from tests.forms_structure.strategies import structures
+from tests.forms_structure.test_translations import edits
 from vacancies.models import Vacancy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -160,15 +162,20 @@ def without_titles(rules: Any) -> Any:
     return [without_titles(each) for each in rules] if isinstance(rules, list) else rules
 
 
-@given(structure=structures(min_sections=1))
+@given(data=st.data())
 @examples(max_examples=100)
-def test_both_languages_accept_the_same_values(structure):
-    """Schemas that differ in titles only accept and refuse the same."""
-    french = with_values(structure, dict.fromkeys(started(structure), "fr"))
-    assert own_values(french).keys() == own_values(structure).keys()
+def test_both_languages_accept_the_same_values(data):
+    """Before and after random changes of the original. Schemas that differ in titles only accept
+    and refuse the same.
+    """
+    original = data.draw(structures(min_sections=1, fields_max=8))
+    french = with_values(original, dict.fromkeys(started(original), "fr"))
+    after = data.draw(edits(original))
+    changed, _marks = follow(original, after, french, {})
     consent = ConsentText(version=1, text="I agree.")
-    rules = [
-        without_titles(submission_schema(served_sections(each, consent, code), address="x"))
-        for each, code in ((structure, "en"), (french, "fr"))
-    ]
-    assert rules[0] == rules[1]
+    for pair in ((original, french), (after, changed)):
+        rules = [
+            without_titles(submission_schema(served_sections(each, consent, code), address="x"))
+            for each, code in zip(pair, ("en", "fr"), strict=True)
+        ]
+        assert rules[0] == rules[1]
