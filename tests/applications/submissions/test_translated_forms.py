@@ -163,7 +163,7 @@ def without_titles(rules: Any) -> Any:
 
 
 @given(data=st.data())
-@examples(max_examples=100)
+@examples(max_examples=50)
 def test_both_languages_accept_the_same_values(data):
     """Before and after random changes of the original. Schemas that differ in titles only accept
     and refuse the same.
