@@ -548,6 +548,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "criteria": _criteria(row) if kind == "scorecard" else "",
         },
         "consider": {"vacancy": world.foreign.spare.pk},
+        "vacancy": {"vacancy": world.foreign.spare.pk},
         "owner": {"owner": world.staff["Recruiter"].pk},
         "tag": {"name": "Posted", "step": "add"},
         "contact": {"family_name": "Posted", "language": "en"},
@@ -737,6 +738,7 @@ def stored_of(world: SimpleNamespace) -> dict[str, list[tuple]]:
     for name in (
         *(
             "StageChange",
+            "VacancyChange",
             "HistoryEntry",
             "Note",
             "Scorecard",

@@ -14,9 +14,10 @@ from applications.mail.brand_mail import privacy_url
 from applications.mail.links import new_marker, personal_link
 from applications.mail.outbox import Email, queue
 from applications.mail.receipt import end, facts
-from applications.models import Message, Origin
+from applications.models import Application, Message, Origin
 from applications.submissions.links import MAX_AGE
 from jobsite.languages import supported
+from vacancies.models import Vacancy
 
 
 def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
@@ -33,6 +34,44 @@ def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message
                 subject=_("What we store about you: %(vacancy)s")
                 % {"vacancy": application.vacancy.title},
                 body="\n".join(_lines(origin, personal_link(base_url, marker))),
+                link_marker=marker,
+            ),
+            at=at,
+        )
+
+
+def queue_correction(
+    application: Application, before: Vacancy, *, base_url: str = "", at: datetime
+) -> Message:
+    """Queue the email that says that the application is not for the vacancy `before`, which an
+    email named. Call it in the transaction that moves the application.
+    """
+    language, marker = supported(application.language), new_marker()
+    with translation.override(language):
+        lines = [
+            _("Hello,"),
+            "",
+            _("We told you of an application for “%(vacancy)s”. That was the wrong vacancy.")
+            % {"vacancy": before.title},
+            _("Your application is for this one:"),
+            "",
+            *facts(application),
+            "",
+            _("Open this link to see your application, to follow it or to withdraw it:"),
+            personal_link(base_url, marker),
+            _("The link is personal and valid for %(days)d days. Do not forward it.")
+            % {"days": MAX_AGE.days},
+            *end(application),
+        ]
+        title = application.vacancy.title
+        return queue(
+            Email(
+                kind=Message.Kind.NOTICE,
+                application=application,
+                to=application.address,
+                language=language,
+                subject=_("Corrected: your application for %(vacancy)s") % {"vacancy": title},
+                body="\n".join(lines),
                 link_marker=marker,
             ),
             at=at,

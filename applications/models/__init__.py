@@ -35,6 +35,7 @@ from applications.models.submission import (
     UsedProof,
 )
 from applications.models.tag import ApplicationTag, Tag
+from applications.models.vacancy_change import VacancyChange
 
 __all__ = [
     "Access",
@@ -79,5 +80,6 @@ __all__ = [
     "Token",
     "ToldVacancy",
     "UsedProof",
+    "VacancyChange",
     "without_undone",
 ]

@@ -29,6 +29,7 @@ class Origin(models.Model):
         REFERRAL = "referral", pgettext_lazy("channel", "Recommendation")
         AGENCY = "agency", pgettext_lazy("channel", "Recruitment agency")
         OPEN = "open", pgettext_lazy("channel", "Open application")
+        EARLIER = "earlier", pgettext_lazy("channel", "Earlier application")
         OTHER = "other", pgettext_lazy("channel", "Other")
 
     class Basis(models.TextChoices):
@@ -38,6 +39,8 @@ class Origin(models.Model):
         INTEREST = "interest", _("Legitimate interest: the applicant did not apply")
         CONSENT = "consent", _("Consent: the applicant is asked")
 
+    # Made here, from another application.
+    COPIED = (Channel.OPEN, Channel.EARLIER)
     # How somebody came in who asked to be considered. With other channels, others gave the data.
     APPLIED_BY = (Channel.EMAIL, Channel.PHONE, Channel.FAIR, Channel.OPEN)
 

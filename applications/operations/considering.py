@@ -1,4 +1,4 @@
-"""Considering an open application for a vacancy:
+"""Considering an applicant for another vacancy:
 a new application with the same submission and files.
 """
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from applications.mail.notice import queue_notice
 from applications.models import Application, Origin, Submission, SubmissionFile
 from applications.models.application import new_reference
 from applications.operations.stages import create_application
@@ -46,10 +47,11 @@ class AlreadyThereError(Exception):
 
 
 def consider(
-    *, application: Application, vacancy: Vacancy, author: User, at: datetime
+    *, application: Application, vacancy: Vacancy, author: User, base_url: str = "", at: datetime
 ) -> Application:
     """Create an application to `vacancy` with what the applicant of `application` sent, and return
-    it. No receipt is sent: the applicant did not send it. Both stay, and change independently.
+    it. Both stay, and change independently. Whoever sent an open application asked for it; anybody
+    else gets a notice, as somebody whom a colleague adds.
 
     Raise AlreadyThereError, FileNotFoundError if a file is missing, another OSError if one cannot
     be stored, and Application.DoesNotExist if it was erased meanwhile; then nothing is stored.
@@ -75,19 +77,24 @@ def consider(
             copy = create_application(
                 vacancy=vacancy, at=at, reference=new_reference(), read_at=at, **columns
             )
+            channel = Origin.Channel.OPEN if source.is_spontaneous else Origin.Channel.EARLIER
             if submission := Submission.objects.filter(application=source).first():
                 columns = {name: getattr(submission, name) for name in _SUBMITTED}
                 stored.add_rows(
-                    Submission.objects.create(
-                        application=copy, source=Origin.Channel.OPEN, **columns
-                    )
+                    Submission.objects.create(application=copy, source=channel, **columns)
                 )
-            origin = {
-                "channel": Origin.Channel.OPEN,
-                "basis": Origin.Basis.REQUEST,
-                "author": author,
-            }
-            Origin.objects.create(application=copy, added_at=at, **origin)
+            is_asked = source.is_spontaneous
+            origin = Origin(
+                application=Application.objects.with_email_facts().get(pk=copy.pk),
+                channel=channel,
+                basis=Origin.Basis.REQUEST if is_asked else Origin.Basis.INTEREST,
+                author=author,
+                added_at=at,
+            )
+            if copy.address and not is_asked:
+                queue_notice(origin, base_url=base_url, at=at)
+                origin.informed_at = at
+            origin.save()
     except BaseException:
         stored.discard()
         raise

@@ -30,6 +30,7 @@ from applications.models import (
     Submission,
     SubmissionFile,
     Token,
+    VacancyChange,
 )
 from applications.operations.assigning import delete_unused_tags
 from applications.submissions.files import delete_files
@@ -42,6 +43,7 @@ KINDS = (  # of deleted rows
     "notes",
     "scorecards",
     "stage_changes",
+    "vacancy_changes",
     "steps",
     "origins",
     "consent_requests",
@@ -72,6 +74,7 @@ _PARTS = {  # of an application, by kind
     "notes": Note,
     "scorecards": Scorecard,
     "stage_changes": StageChange,
+    "vacancy_changes": VacancyChange,
     "steps": HistoryEntry,
     "origins": Origin,
     "consent_requests": ConsentRequest,

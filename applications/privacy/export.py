@@ -21,6 +21,7 @@ from applications.models import (
     StageChange,
     SubmissionFile,
     Token,
+    VacancyChange,
     without_undone,
 )
 from applications.privacy.accounts import sessions_by_account
@@ -42,6 +43,7 @@ _RELATED = (
     "notes",
     "scorecards",
     "submission__files",
+    Prefetch("vacancy_changes", VacancyChange.objects.select_related("before")),
 )
 
 
@@ -195,6 +197,10 @@ def _of_recruiters(application: Application, changes: list[StageChange]) -> Json
     return {
         "updated_at": application.updated_at,  # would show a stage under embargo
         "rating": application.rating,
+        "earlier_vacancies": [
+            {"until": change.at, "title": change.before and change.before.title}
+            for change in application.vacancy_changes.all()
+        ],
         "reasons": [
             {"at": change.at, "reason": str(change.reason)} for change in changes if change.reason
         ],

@@ -25,6 +25,7 @@ from applications.models import (
     Tag,
     Token,
     ToldVacancy,
+    VacancyChange,
 )
 from applications.querysets import folded_address
 from tests.applications.makers import (
@@ -149,6 +150,7 @@ def make_personal_data(name, mail, first, last, recruiter):
         )
         Participant.objects.create(entry=step, address=mail)
         StageChange.objects.create(application=application, stage=make_stage(), author=recruiter)
+        VacancyChange.objects.create(application=application, before=vacancy, author=recruiter)
         card = Scorecard.objects.create(
             application=application,
             author=recruiter,

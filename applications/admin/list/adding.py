@@ -95,7 +95,7 @@ class AddingForm(ContactForm):
     vacancy = forms.ModelChoiceField(Vacancy.objects.none(), label=_("Vacancy"), empty_label=None)
     channel = forms.ChoiceField(
         label=_("Came in by"),
-        choices=[each for each in Origin.Channel.choices if each[0] != Origin.Channel.OPEN],
+        choices=[each for each in Origin.Channel.choices if each[0] not in Origin.COPIED],
         widget=UnfoldAdminSelectWidget,
     )
     received_on = forms.DateField(

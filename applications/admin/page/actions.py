@@ -127,10 +127,12 @@ def write(opened: Opened) -> PageAction | None:
     return PageAction(pgettext("an act", "Email"), "mail", opened.page("email"), key="e")
 
 
-def consider(opened: Opened) -> PageAction | None:
-    if not opened.application.is_spontaneous:
-        return None
+def consider(opened: Opened) -> PageAction:
     return PageAction(gettext("Consider for a vacancy…"), "forward", opened.page("consider"))
+
+
+def other_vacancy(opened: Opened) -> PageAction:
+    return PageAction(gettext("Move to another vacancy…"), "move_item", opened.page("vacancy"))
 
 
 def mark_unread(opened: Opened) -> PageAction:
@@ -153,6 +155,7 @@ BAR: Makers = ((CHANGE, next_stage), (CHANGE, reject), (CHANGE, invite), (WRITE,
 MENU: Makers = (
     (CHANGE, hire),
     (CHANGE, consider),
+    (CHANGE, other_vacancy),
     (CHANGE, mark_unread),
     ("applications.view_accesslog", access_log),
     (ERASE, erase),

@@ -55,6 +55,8 @@ SPECIAL = {
         *("files", "files/shown", "viewer", "note", "delete-note", "email", "undo", "unread"),
         *(
             "consider",
+            "vacancy",
+            "undo-vacancy",
             "scorecard",
             "contact",
             "informed",

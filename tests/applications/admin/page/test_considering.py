@@ -1,10 +1,11 @@
-"""Open applications: which are, and considering one for a vacancy."""
+"""Open applications, considering an applicant for a vacancy, and moving an application to one."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
-from applications.models import AccessLog, Application, Message, SubmissionFile
+from applications.models import AccessLog, Application, Message, Origin, SubmissionFile
+from applications.operations import Move, move
 from applications.operations.considering import AlreadyThereError, consider
 from applications.privacy.deletion import delete_applications
 from jobsite import private_files
@@ -49,9 +50,99 @@ def test_open_application_is_marked_and_can_be_considered(office, opened):
     assert ">Open application</span>" in shown
     assert page(opened, "consider") in shown
     assert 'name="is_spontaneous"' not in shown
+
+
+def test_applicant_who_did_not_ask_is_considered_and_told(office, opened, cook):
+    """Also after a rejection."""
     Application.objects.update(is_spontaneous=False)
-    assert page(opened, "consider") not in office.anna.get(page(opened)).content.decode()
-    assert office.anna.get(page(opened, "consider")).status_code == 404
+    rows = Application.objects.filter(pk=opened.pk)
+    move(rows, Move(stage=office.rejected, author=None, at=timezone.now()))
+    assert page(opened, "consider") in office.anna.get(page(opened)).content.decode()
+    response = office.anna.post(page(opened, "consider"), {"vacancy": cook.pk})
+    copy = Application.objects.get(vacancy=cook)
+    assert messages_of(response) == [
+        "The application was created. The applicant gets a notice by email."
+    ]
+    assert (copy.origin.channel, copy.origin.basis) == ("earlier", "interest")
+    assert (copy.submission.source, copy.origin.informed_at) == ("earlier", timezone.now())
+    (notice,) = Message.objects.all()
+    assert (notice.kind, notice.application) == ("notice", copy)
+    assert "We would like to consider you for this vacancy" in notice.body
+    assert "Source: Earlier application" in notice.body
+
+
+def change(application):
+    return application.vacancy_changes.last()
+
+
+def test_application_is_moved_to_the_right_vacancy_and_back(office, opened, cook, at):
+    nurse = opened.vacancy
+    url = page(opened, "vacancy")
+    assert cook in office.anna.get(url).context["vacancies"]
+    response = office.anna.post(url, {"vacancy": cook.pk})
+    assert f"{url}#undo" in messages_of(response)[0]
+    opened.refresh_from_db()
+    assert (opened.vacancy, opened.is_spontaneous, opened.submission.source) == (
+        cook,
+        False,
+        "fair",
+    )
+    assert not Message.objects.exists()  # nobody was told of the nurse
+    assert LogEntry.objects.get().change_message == "Moved from “Nurse” to “Cook”."
+    assert "It was on “Nurse”" in office.anna.get(url).content.decode()
+
+    undo = page(opened, "undo-vacancy")
+    office.anna.post(undo, {"change": change(opened).pk})
+    opened.refresh_from_db()
+    assert opened.vacancy == nurse
+    for sent in (change(opened).pk, "x", ""):
+        refused = messages_of(office.anna.post(undo, {"change": sent}))
+        assert refused[0].startswith("Not undone"), sent
+    assert office.anna.get(undo).status_code == 404
+    foreign = {"vacancy": office.foreign.vacancy_id}
+    assert office.anna.post(url, foreign).status_code == 422
+    there = apply(cook, address=opened.email_folded)
+    assert page(there) in office.anna.post(url, {"vacancy": cook.pk}).content.decode()
+    assert staff("auditor", "Auditor").get(url).status_code == 403
+
+
+def test_whoever_was_told_of_the_wrong_vacancy_gets_one_correction(office, opened, cook, at):
+    def told(**values):
+        Message.objects.all().delete()
+        row = {"kind": "receipt", "to": "mia@example.org", "language": "en", "state": "sent"}
+        Message.objects.create(application=opened, subject="Nurse", body="", **row | values)
+
+    def moved():
+        return office.anna.post(page(opened, "vacancy"), {"vacancy": cook.pk})
+
+    def undone():
+        opened.refresh_from_db()
+        office.anna.post(page(opened, "undo-vacancy"), {"change": change(opened).pk})
+        opened.refresh_from_db()
+
+    told()
+    assert "The applicant gets a corrected notice on 2 Mar 2026, 09:40." in messages_of(moved())
+    correction = Message.objects.last()
+    assert (correction.kind, correction.subject) == (
+        "notice",
+        "Corrected: your application for Cook",
+    )
+    assert "an application for “Nurse”. That was the wrong vacancy." in correction.body
+    assert "Vacancy: Cook" in correction.body
+    undone()
+    assert Message.objects.count() == 1  # it waited, and was deleted
+    moved()
+    Message.objects.filter(kind="notice").update(state="sent")
+    undone()
+    assert Message.objects.last().subject == "Corrected: your application for Nurse"
+
+    # a notice that waits is replaced
+    Origin.objects.create(application=opened, channel="email", basis="request")
+    told(kind="notice", state="queued")
+    moved()
+    assert Message.objects.get().subject == "What we store about you: Cook"
+    undone()
+    assert Message.objects.get().subject == "What we store about you: Nurse"
 
 
 def test_considering_copies_what_was_sent(office, opened, cook):
@@ -150,7 +241,6 @@ def test_vacancies_of_the_brand_are_offered_and_no_others(office, opened, cook):
         ), pk
     assert Application.objects.count() == 2
     assert staff("auditor", "Auditor").get(page(opened, "consider")).status_code == 403
-    Application.objects.filter(pk=office.foreign.pk).update(is_spontaneous=True)
     assert office.anna.get(page(office.foreign, "consider")).status_code == 404
 
 
