@@ -28,7 +28,7 @@ from jobsite.admin.once import once_per_request
 from jobsite.types import JsonObject, StrOrPromise, UserRequest
 from vacancies.access.brands import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
-from vacancies.admin.list.filters import APPROVAL, ENDING
+from vacancies.admin.list.filters import APPROVAL, ENDING, FILLED, attention
 from vacancies.models import IntegrationToken, Vacancy, waiting_for_approval
 from vacancies.querysets import EVERY_BRAND
 
@@ -72,11 +72,11 @@ def as_text(count: int) -> str:
     return f"{MAX_COUNT}+" if count > MAX_COUNT else str(count or "")
 
 
-def to_do(request: UserRequest, attention: list[JsonObject]) -> list[Part]:
-    """Return what there is to do, the most urgent first. `attention` has the numbers of vacancies,
+def to_do(request: UserRequest, numbers_of: list[JsonObject]) -> list[Part]:
+    """Return what there is to do, the most urgent first. `numbers_of` has the numbers of vacancies,
     each with its address.
     """
-    numbers = {each["url"]: each for each in attention}
+    numbers = {each["url"]: each for each in numbers_of}
     parts = [*approvals(request, numbers.get(address(attention=APPROVAL))), *tokens(request)]
     if request.user.has_perm("applications.view_application"):
         parts += [
@@ -87,6 +87,7 @@ def to_do(request: UserRequest, attention: list[JsonObject]) -> list[Part]:
             *too_long(request),
             *undecided(request),
         ]
+    parts += filled_and_public(request)
     if closing := numbers.get(address(attention=ENDING)):
         parts.append(Part(closing["label"], "event_busy", closing["count"], closing["url"]))
     return parts
@@ -105,6 +106,28 @@ def approvals(request: UserRequest, number: JsonObject | None) -> Iterator[Part]
             number["count"],
             number["url"],
             rows,
+        )
+
+
+def filled_and_public(request: UserRequest) -> Iterator[Part]:
+    """Vacancies of which no position is left."""
+    if not request.user.has_perms(("vacancies.change_vacancy", "vacancies.view_requisition")):
+        return
+    rows = attention(Vacancy.objects.editable_by(request.user), FILLED).only("title")
+    if found := list(rows.order_by("-pk")[: MAX_COUNT + 1]):
+        yield Part(
+            _("Filled, and still public"),
+            "person_check",
+            as_text(len(found)),
+            address(attention=FILLED),
+            [
+                ToDoRow(
+                    str(each),
+                    _("Unpublish…"),
+                    reverse("admin:vacancies_vacancy_unpublish", args=[each.pk]),
+                )
+                for each in found[:MAX_ROWS]
+            ],
         )
 
 

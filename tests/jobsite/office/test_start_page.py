@@ -24,7 +24,7 @@ from jobsite.office.start_page import problems
 from tests.applications.admin.conftest import FOREIGN, apply, colleague, staff
 from tests.conftest import NOW
 from tests.factories import make_vacancy
-from vacancies.models import Approval, Brand
+from vacancies.models import Approval, Brand, Requisition, Vacancy
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +48,27 @@ def test_start_page_shows_applications_to_read_of_own_brands(office):
     assertNotContains(response, FOREIGN)
     for url in (part.url, part.rows[0].url):
         assert [row.pk for row in office.anna.get(url).context["cl"].result_list] == [office.own.pk]
+
+
+def test_filled_vacancy_is_visible_and_proposes_to_unpublish(office, at):
+    """On the start page, in the list, and in its head."""
+    nurse, url = office.own.vacancy, "/admin/vacancies/vacancy/"
+    unpublish = f"{url}{nurse.pk}/unpublish/"
+    assert "Filled, and still public" not in to_do(office.anna.get("/admin/"))
+    for vacancy in (nurse, office.foreign.vacancy):
+        Requisition.objects.create(vacancy=vacancy, filled_at=at)
+    part = to_do(office.anna.get("/admin/"))["Filled, and still public"]
+    assert [(row.text, row.url) for row in part.rows] == [("Nurse", unpublish)]
+    shown = office.anna.get(part.url)
+    assert [row.pk for row in shown.context["cl"].result_list] == [nurse.pk]
+    assert ">Filled</span>" in shown.content.decode()
+    head = office.anna.get(f"{url}{nurse.pk}/change/").content.decode()
+    assert (">Filled</strong>" in head, f'<a class="text-link" href="{unpublish}"' in head) == (
+        True,
+        True,
+    )
+    Vacancy.objects.filter(pk=nurse.pk).update(status="unpublished")
+    assert "Filled, and still public" not in to_do(office.anna.get("/admin/"))
 
 
 def test_start_page_says_that_nothing_is_to_do(office):

@@ -13,7 +13,7 @@ from vacancies.admin.edit.template import ADD as ADD_TEMPLATE
 from vacancies.admin.publication.pages import PublicationPages
 from vacancies.choices import State
 from vacancies.dates import closing_date_of
-from vacancies.models import Integration, Vacancy, Version
+from vacancies.models import Integration, Requisition, Vacancy, Version
 
 
 def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
@@ -33,10 +33,15 @@ def head_of(admin: Any, request: UserRequest, vacancy: Vacancy) -> Context:
         menu.append(
             {"label": _("View on site"), "icon": "open_in_new", "url": vacancy.get_absolute_url()}
         )
+    filled_at = Requisition.of(vacancy).filled_at
     return {
         "vacancy": vacancy,
         "state": vacancy.state,
         "state_text": state_text(vacancy),
+        "filled_at": filled_at and format_datetime(filled_at),
+        "unpublish_url": next((each["url"] for each in buttons if each["name"] == "unpublish"), "")
+        if filled_at
+        else "",
         "source": source_of(vacancy),
         "main": main,
         # Last, apart from the others.

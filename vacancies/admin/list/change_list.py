@@ -42,6 +42,7 @@ LIST_FIELDS = (
     "updated_at",
     "brand__name",
     "head_recruiter__name",
+    "requisition__filled_at",
 )
 
 

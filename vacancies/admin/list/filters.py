@@ -46,9 +46,11 @@ class StateFilter(DropdownFilter):
 
 APPROVAL = "approval"
 ENDING = "ending"
+FILLED = "filled"
 REASONS = [
     (APPROVAL, _("Waiting for approval")),
     (ENDING, _("Closing within a week")),
+    (FILLED, _("Filled, and still public")),
     *((warning.code, warning.label) for warning in CONTENT_WARNINGS),
 ]
 
@@ -75,8 +77,15 @@ def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
         return waiting_for_approval(vacancies)
     if code == ENDING:
         return closing_soon(vacancies, at=now)
+    if code == FILLED:
+        return filled(vacancies.in_state(State.PUBLISHED, at=now))
     known = code in {warning.code for warning in CONTENT_WARNINGS}
     return filter_by_warning(vacancies, str(code), at=now) if known else vacancies
+
+
+def filled(vacancies: VacancyQuerySet) -> VacancyQuerySet:
+    """Return those of `vacancies` that are marked as filled."""
+    return vacancies.filter(requisition__filled_at__isnull=False)
 
 
 class BrandFilter(DropdownFilter):

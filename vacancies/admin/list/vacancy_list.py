@@ -25,7 +25,7 @@ from vacancies.admin.list.saved_view_pages import ALL
 from vacancies.admin.list.saved_views import SavedViews
 from vacancies.choices import Audience
 from vacancies.dates import closing_date_of
-from vacancies.models import TextState, Vacancy, VacancyText
+from vacancies.models import Requisition, TextState, Vacancy, VacancyText
 from vacancies.querysets import VacancyQuerySet
 from vacancies.search.rows import matching
 
@@ -118,7 +118,7 @@ class VacancyListAdmin(ContentAdmin):
 
     def rows_of_page(self, vacancies: VacancyQuerySet) -> VacancyQuerySet:
         """Return what the columns show of the `vacancies` of one page."""
-        rows = vacancies.select_related("brand", "head_recruiter")
+        rows = vacancies.select_related("brand", "head_recruiter", "requisition")
         if not text_languages():
             return rows.only(*LIST_FIELDS)
         texts = VacancyText.objects.defer("texts").order_by("language")
@@ -139,7 +139,12 @@ class VacancyListAdmin(ContentAdmin):
     @display(description=gettext_lazy("Status"), ordering="status")
     def state(self, vacancy: Vacancy) -> str:
         return format_html(
-            '<span class="panel-state is-{}">{}</span>', vacancy.state.value, vacancy.state.label
+            '<span class="panel-state is-{}">{}</span>{}',
+            vacancy.state.value,
+            vacancy.state.label,
+            format_html(' <span class="panel-state is-filled">{}</span>', _("Filled"))
+            if Requisition.of(vacancy).filled_at
+            else "",
         )
 
     @display(description=gettext_lazy("Audience"), ordering="audience")

@@ -56,6 +56,7 @@ class PublicationPages(AdminPages):
         """
         found = [
             {
+                "name": action.name,
                 "label": action.label,
                 "icon": action.icon,
                 "is_main": action.is_main,

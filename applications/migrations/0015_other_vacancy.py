@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("applications", "0012_outgoing_entered_triggers"),
+        ("applications", "0014_original_sections"),
         ("vacancies", "0012_vacancy_text_triggers"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
