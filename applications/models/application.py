@@ -197,6 +197,8 @@ class StageChange(models.Model):
     )
     # It takes the previous change back. Applicants see neither of the two (decision 165).
     is_undo = models.BooleanField(default=False, db_default=False)
+    # The coming interviews are cancelled when the applicant sees the status.
+    cancels_interviews = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name = _("stage change")
@@ -204,7 +206,12 @@ class StageChange(models.Model):
         ordering = ["at", "pk"]
         # Has all that `with_stage()` reads, so that lists do not read the table.
         indexes = [
-            models.Index(fields=["application", "-at", "-id", "stage"], name="stage_changes_latest")
+            models.Index(
+                fields=["application", "-at", "-id", "stage"], name="stage_changes_latest"
+            ),
+            models.Index(
+                "at", condition=Q(cancels_interviews=True), name="stage_changes_cancelling"
+            ),
         ]
 
     def __str__(self) -> str:

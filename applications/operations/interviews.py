@@ -123,13 +123,19 @@ def cancel_interviews(
 
 
 def cancel_upcoming(
-    applications: Collection[int], *, author: User | None, base_url: str = "", at: datetime
+    applications: Collection[int],
+    *,
+    author: User | None,
+    base_url: str = "",
+    before: datetime | None = None,
+    at: datetime,
 ) -> int:
     """Cancel the interviews of `applications` that begin after `at`, and withdraw the times
-    offered.
+    offered; or only those that begin `before`, and withdraw nothing.
     """
-    Offer.objects.filter(application__in=applications, entry=None).delete()
-    upcoming = Interview.objects.taking_place().filter(
+    if before is None:
+        Offer.objects.filter(application__in=applications, entry=None).delete()
+    upcoming = Interview.objects.taking_place(until=before).filter(
         application__in=applications, planned_at__gt=at
     )
     return cancel_interviews(

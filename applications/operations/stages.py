@@ -50,7 +50,7 @@ class Move:
     `reasons`: of an application, by its id, if it has another one.
     `is_known`: the applicants know it already, so it has no embargo. `sends_email`: applicants who
     did not withdraw get the email of the stage, with links below `base_url`. `cancels_interviews`:
-    the coming ones are cancelled at once.
+    the coming ones are cancelled when the applicant sees the status, those before that at once.
     """
 
     stage: Stage
@@ -112,6 +112,7 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> Moved:
                 reason=wanted.reasons.get(application.pk, wanted.reason),
             )
             change.is_exempt_from_embargo = wanted.is_known
+            change.cancels_interviews = wanted.cancels_interviews and change.visible_at > at
             changes.append(change)
             if application.withdrawn_at:
                 withdrawn.add(application.pk)
@@ -123,7 +124,11 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> Moved:
             told = [change for change in changes if change.application_id not in withdrawn]
             emails = queue_stage_emails(told, base_url=wanted.base_url, at=at)
         if wanted.cancels_interviews:
-            cancel_upcoming(moved, author=wanted.author, base_url=wanted.base_url, at=at)
+            later = [change for change in changes if change.cancels_interviews]
+            seen = min((change.visible_at for change in later), default=None)
+            cancel_upcoming(
+                moved, author=wanted.author, base_url=wanted.base_url, before=seen, at=at
+            )
     return Moved(changes=changes, emails=emails, there=there)
 
 

@@ -70,6 +70,11 @@ class MoveForm(forms.Form):
         )
         if stage.kind == Stage.Kind.OPEN or not upcoming.exists():
             del self.fields["cancels_interviews"]
+        elif stage.embargo_days:
+            self.fields["cancels_interviews"].help_text = _(
+                "The applicant and the colleagues get a cancellation when the applicant sees the "
+                "status, not before. Interviews that take place until then are cancelled at once."
+            )
         if fills:
             text = ngettext(
                 "Mark “%(vacancy)s” as filled", "Mark %(count)d vacancies as filled", len(fills)

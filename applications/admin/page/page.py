@@ -103,6 +103,7 @@ class ApplicationPage(ApplicationPages):
             "visible_statuses": shown.statuses(obj, at=at),
             "visible_steps": shown.steps(entries),
             "stage_history": shown.stage_history(changes),
+            "cancels_later": bool(changes) and changes[-1].cancels_interviews,
             "undoable": shown.undoable(changes, at=at),
             "may_change": request.user.has_perm(CHANGE),
             "may_see_vacancy": request.user.has_perm("vacancies.view_vacancy"),

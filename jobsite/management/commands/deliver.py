@@ -12,6 +12,7 @@ from applications.mail.reminders import InterviewReminders
 from applications.mail.scorecards import ScorecardEmails
 from applications.mail.stale import StaleEmails
 from applications.manage.events import ApplicationEvents
+from applications.operations.delayed_cancellations import DelayedCancellations
 from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
@@ -36,6 +37,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         ApprovalEmails,
         WebhookEmails,
         InterviewReminders,
+        DelayedCancellations,
         ScorecardEmails,
         ConsentReminders,
         JobAlerts,

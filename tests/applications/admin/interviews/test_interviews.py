@@ -8,7 +8,16 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from applications.models import HistoryEntry, Message, Participant
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Interview,
+    Message,
+    Participant,
+    Stage,
+)
+from applications.operations import Move, move, undo_moves
+from applications.operations.delayed_cancellations import DelayedCancellations
 from jobsite.admin.datetime_fields import ZonedDateTimeField
 from tests.applications.admin.conftest import colleague
 from tests.applications.makers import make_step, stage_of_kind
@@ -256,12 +265,45 @@ def test_rejection_offers_to_cancel_the_interview(office):
     page = reverse("admin:applications_application_change", args=[office.own.pk])
     opened = office.anna.get(page).context["opened"]
     data = {"applications": str(opened.selection), "stage": office.rejected.pk}
-    move = reverse("admin:applications_application_move")
-    assert "Cancel the coming interviews" in office.anna.post(move, data).content.decode()
-    office.anna.post(move, data | {"confirmed": "1", "cancels_interviews": "on"})
+    url_of_move = reverse("admin:applications_application_move")
+    assert "Cancel the coming interviews" in office.anna.post(url_of_move, data).content.decode()
+    Stage.objects.filter(pk=office.rejected.pk).update(embargo_days=0)
+    office.anna.post(url_of_move, data | {"confirmed": "1", "cancels_interviews": "on"})
     entry.refresh_from_db()
     assert entry.is_cancelled
     assert stage_of_kind("rejected") == office.own.changes.last().stage
+
+
+def test_cancellation_waits_until_the_applicant_sees_the_rejection(office, at):
+    """Not that of an interview before, which would take place. Undo keeps the interview."""
+    entry, soon = scheduled(office), scheduled(office)
+    day = timedelta(days=1)
+    for each, days in ((entry, 9), (soon, 1)):
+        start = at + days * day
+        Interview.objects.filter(pk=each.pk).update(planned_at=start, ends_at=start + day / 24)
+    Message.objects.update(state="sent")
+    own = Application.objects.filter(pk=office.own.pk)
+    reject = Move(stage=office.rejected, author=None, at=at, cancels_interviews=True)
+
+    def run(days):
+        job, outcomes = DelayedCancellations(), []
+        while item := job.next_due(at + days * day):
+            outcomes.append(job.run(item))
+        return outcomes
+
+    def cancelled():
+        return [Interview.objects.get(pk=each.pk).is_cancelled for each in (soon, entry)]
+
+    move(own, reject)
+    page = reverse("admin:applications_application_change", args=[office.own.pk])
+    assert "are cancelled when the applicant sees" in office.anna.get(page).content.decode()
+    assert (run(1), cancelled()) == ([], [True, False])
+    undo_moves([office.own.changes.last().pk], author=None, at=at)
+    assert (run(3), cancelled()) == (["cancellation unneeded"], [True, False])
+    move(own, reject)
+    sent = Message.objects.count()
+    assert (run(3), cancelled(), run(3)) == (["interviews cancelled"], [True, True], [])
+    assert Message.objects.count() > sent
 
 
 def test_interview_without_an_address_is_shown_and_not_sent(office):

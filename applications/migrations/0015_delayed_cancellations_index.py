@@ -1,0 +1,20 @@
+"""The index of the cancellations that wait."""
+
+from django.db import migrations, models
+
+from jobsite.ops.online_migrations import AddIndexOnline
+
+
+class Migration(migrations.Migration):
+    atomic = False
+    dependencies = [("applications", "0014_delayed_cancellations")]
+    operations = [
+        AddIndexOnline(
+            "stagechange",
+            models.Index(
+                models.F("at"),
+                condition=models.Q(cancels_interviews=True),
+                name="stage_changes_cancelling",
+            ),
+        ),
+    ]
