@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -63,6 +64,7 @@ CSP = (
 )
 
 
+@xframe_options_sameorigin  # the page that publishes shows it
 @require_safe
 def preview(request: HttpRequest, token: str) -> HttpResponse:
     """Show the vacancy that `token` opens and its application form, from the

@@ -165,6 +165,7 @@ class CalendarEmail(EmailMessage):
     """
 
     calendar = ""
+    html = ""
 
     def message(self, **options: Any) -> Any:  # Django 6 passes a policy
         mail = MimeMessage(policy=SMTP)
@@ -179,6 +180,8 @@ class CalendarEmail(EmailMessage):
             mail["Date"] = format_datetime(datetime.now(UTC))
         content, method = self.calendar.encode(), method_of(self.calendar)
         mail.set_content(self.body, cte="quoted-printable")
+        if self.html:
+            mail.add_alternative(self.html, subtype="html", cte="quoted-printable")
         mail.add_alternative(
             content,
             maintype="text",

@@ -24,6 +24,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from applications.mail.calendars import CANCEL, CalendarEmail, method_of
+from applications.mail.html import html_of
 from applications.mail.links import alert_token, with_personal_links
 from applications.mail.preferences import may_still_read
 from applications.mail.smtp import (
@@ -208,7 +209,8 @@ def as_email(message: Message) -> EmailMessage:
     if message.kind not in WRITTEN:
         headers["Auto-Submitted"] = "auto-generated"
     body = with_personal_links(message, message.body)
-    email_class = CalendarEmail if message.calendar else EmailMessage
+    html = with_personal_links(message, message.html) or html_of(message, body)
+    email_class = CalendarEmail if message.calendar else EmailMultiAlternatives
     if message.kind == Message.Kind.ALERT and message.alert:
         email_class = AlertEmail
         headers |= _unsubscribing(message.alert, body)
@@ -221,9 +223,9 @@ def as_email(message: Message) -> EmailMessage:
         headers=headers,
     )
     if isinstance(email, CalendarEmail):
-        email.calendar = message.calendar
-    if isinstance(email, AlertEmail) and message.html:
-        email.attach_alternative(with_personal_links(message, message.html), "text/html")
+        email.calendar, email.html = message.calendar, html
+    elif html and isinstance(email, EmailMultiAlternatives):
+        email.attach_alternative(html, "text/html")
     return email
 
 

@@ -57,11 +57,12 @@ def undo_move_to_vacancy(
         moved_from = current.vacancy
         _put(current, latest.before, at)
         notice = None
-        was_sent = latest.notice and latest.notice.state != Message.State.QUEUED
-        if was_sent or not _is_told(current):
-            notice = _tell(current, moved_from, base_url=base_url, at=at)
-        elif latest.notice:
+        if latest.notice and latest.notice.state == Message.State.QUEUED:
             latest.notice.delete()
+            if not _is_told(current):
+                notice = _first_notice(current, base_url=base_url, at=at)
+        elif latest.notice:
+            notice = _tell(current, moved_from, base_url=base_url, at=at)
         return VacancyChange.objects.create(
             application=current,
             before=moved_from,
@@ -115,8 +116,12 @@ def _tell(
     if _is_told(application):
         later = at + CANCELLABLE
         return queue_correction(application, before, base_url=base_url, at=later)
+    return _first_notice(application, base_url=base_url, at=at) if was_waiting else None
+
+
+def _first_notice(application: Application, *, base_url: str, at: datetime) -> Message | None:
     origin = Origin.objects.filter(application=application).first()
-    if origin is None or not was_waiting:
+    if origin is None:
         return None
     origin.application = application
     return queue_notice(origin, base_url=base_url, at=at)

@@ -22,13 +22,18 @@ def candidates_of(vacancy: Vacancy) -> Context:
     """Return the number of applications for `vacancy`, in all and by stage, with its board."""
     by_stage = Application.objects.filter(vacancy=vacancy).counts_by_stage()
     query = urlencode({"vacancy__id__exact": vacancy.pk})
-    stages = Stage.objects.filter(pk__in=[pk for pk in by_stage if pk])
     return {
         "url": f"{reverse('admin:applications_application_board')}?{query}",
         "first_url": first_of(vacancy, query),
         "count": sum(by_stage.values()),
         "by_stage": by_stage,
-        "stages": [{"name": str(stage), "count": by_stage[stage.pk]} for stage in stages],
+        # also those without any: the board moves applications there
+        "stages": [
+            {"pk": stage.pk, "name": str(stage), "count": by_stage.get(stage.pk, 0)}
+            for stage in Stage.objects.all()
+        ]
+        if by_stage
+        else [],
     }
 
 
@@ -68,6 +73,13 @@ class VacancyAdmin(VacancyBaseAdmin):
     def rows_of_page(self, vacancies: QuerySet) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
         return super().rows_of_page(vacancies.annotate(application_count=count))
+
+    def people_url(self, request: UserRequest, vacancy: Any) -> str:
+        may = request.user.has_perm("applications.view_application")
+        if not (may and vacancy.application_count):
+            return ""
+        query = urlencode({"vacancy__id__exact": vacancy.pk})
+        return f"{reverse('admin:applications_application_board')}?{query}"
 
     @display(description=_("Applications"), ordering="application_count")
     def applied(self, vacancy: Any) -> str:

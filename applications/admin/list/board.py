@@ -71,6 +71,7 @@ class BoardPages(AdminPages):
             "vacancy": vacancy,
             "form": form,
             "head": head,
+            **({"original": vacancy} if head else {}),
             "fieldsets": fieldsets,
             "columns": found,
         }

@@ -11,9 +11,11 @@
     status.replaceChildren();
     requestAnimationFrame(() => { // an equal text is read again
       status.append(text);
-      if (!result.undo) return;
-      const link = document.createElement("a");
-      Object.assign(link, { href: result.undo, textContent: result.undo_label, className: "text-link" });
+      if (!result.undo && !result.back) return;
+      const link = document.createElement(result.undo ? "a" : "button");
+      Object.assign(link, { textContent: result.undo_label, className: "text-link" });
+      if (result.undo) link.href = result.undo;
+      else link.addEventListener("click", result.back);
       status.append(" ", link);
     });
   };
@@ -23,6 +25,10 @@
   const count = (column, change) => {
     const shown = column.querySelector("[data-count]");
     shown.textContent = Number(shown.textContent) + change;
+    const stage = document.querySelector(`[data-stage-count="${CSS.escape(column.dataset.stage)}"]`); // in the head
+    if (!stage) return;
+    stage.lastElementChild.textContent = shown.textContent;
+    stage.hidden = shown.textContent === "0";
   };
 
   const place = (card, column, applications) => {
@@ -37,7 +43,8 @@
 
   const move = async (card, column) => {
     const form = card.querySelector(".board-move");
-    if (columnOf(card) === column || card.classList.contains("is-moving")) return;
+    const before = columnOf(card);
+    if (before === column || card.classList.contains("is-moving")) return;
     const post = () => form.requestSubmit(form.querySelector(`[value="${column.dataset.stage}"]`));
     if (column.hasAttribute("data-decides")) return post(); // shows the page that asks for a confirmation
     const body = new FormData(form);
@@ -54,6 +61,8 @@
       const result = await response.json();
       if (response.ok) {
         place(card, column, result.applications);
+        // without a delay the applicant sees both moves: the card goes back
+        result.back = () => move(card, before);
         card.querySelector(".board-name").focus();
       }
       say(`${card.dataset.name}: ${result.message}`, !response.ok, result);

@@ -171,6 +171,7 @@ class VacancyChangeList(IdChangeList):
 
     def rows_of(self, request: UserRequest, pks: list[int]) -> list[Any]:
         rows = self.model_admin.rows_of_page(Vacancy.objects.filter(pk__in=pks))
+        self.people = {row.pk: self.model_admin.people_url(request, row) for row in rows}
         found = {row.pk: row for row in rows}
         return [found[pk] for pk in pks if pk in found]
 
@@ -205,7 +206,8 @@ class VacancyChangeList(IdChangeList):
             yield {
                 "vacancy": row,
                 "selects": selects % {"name": row.title},
-                "url": f"{base}{row.pk}/change/{suffix}",
+                "url": (not self.is_popup and self.people.get(row.pk))
+                or f"{base}{row.pk}/change/{suffix}",
                 "cells": cells,
                 "form": self.row_forms.get(row.pk),
             }

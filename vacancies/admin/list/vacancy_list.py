@@ -125,6 +125,10 @@ class VacancyListAdmin(ContentAdmin):
         rows = rows.prefetch_related(Prefetch("translations", texts))
         return rows.only(*LIST_FIELDS, "language")
 
+    def people_url(self, request: UserRequest, vacancy: Vacancy) -> str:
+        """Return the page with the applicants of a row of `rows_of_page`, "" without any."""
+        return ""
+
     # --- columns ---
 
     def offered_columns(self, request: UserRequest) -> tuple[str, ...]:

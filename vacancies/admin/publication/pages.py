@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,10 +19,12 @@ from jobsite.admin.pages import AdminPages
 from jobsite.languages import text_languages
 from jobsite.text.iso_names import language_name
 from jobsite.types import Context, StrOrPromise, UserRequest
+from vacancies.access.previews import token_for
 from vacancies.admin.date_rules import date_rules
 from vacancies.admin.publication.actions import ACTIONS, BY_NAME, PublicationAction
 from vacancies.admin.publication.public_changes import public_changes
 from vacancies.admin.publication.selection import VacancySelection
+from vacancies.choices import State
 from vacancies.models import Autosave, Vacancy
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
@@ -98,6 +101,7 @@ class PublicationPages(AdminPages):
             if result.done or not form.fields:
                 back = reverse("admin:vacancies_vacancy_change", args=[vacancy.pk])
                 self.report(request, action, result, back)
+                self.link_to_site(request, action, vacancies)
                 return redirect(self.page_after(action, vacancy, result))
             for field, reason in result.refused[vacancy].items():
                 form.add_error(self.field_of(form, field), reason)
@@ -110,12 +114,32 @@ class PublicationPages(AdminPages):
                 request, action, vacancy, has_input=bool(form.fields)
             ),
             "warnings": self.warnings(vacancies) if action.shows_changes else [],
-            **(public_changes(vacancy, request.user) if action.shows_changes else {}),
+            **(self.shown_to_public(request, vacancy) if action.shows_changes else {}),
             "selection": VacancySelection.of(vacancies),
             "back": reverse("admin:vacancies_vacancy_change", args=[vacancy.pk]),
             "back_label": _("Back to the vacancy"),
         }
         return TemplateResponse(request, "admin/confirm_action.html", context)
+
+    @staticmethod
+    def shown_to_public(request: UserRequest, vacancy: Vacancy) -> Context:
+        """Return the page that the public will see, and what changes for those who saw it."""
+        found = public_changes(vacancy, request.user)
+        preview = reverse("preview", args=[token_for(vacancy.pk)])
+        return {**found, "preview_url": preview}
+
+    def link_to_site(
+        self, request: UserRequest, action: PublicationAction, vacancies: VacancyQuerySet
+    ) -> None:
+        """Add a message with a link to what was published."""
+        vacancy = vacancies.without_texts().first()
+        if action.shows_changes and vacancy and vacancy.state == State.PUBLISHED:
+            link = format_html(
+                '<a class="text-link" href="{}">{}</a>',
+                vacancy.get_absolute_url(),
+                _("View on site"),
+            )
+            self.admin.message_user(request, link, messages.SUCCESS)
 
     def warnings(self, vacancies: VacancyQuerySet) -> list[StrOrPromise]:
         """Return what is wrong with the vacancy, and which translations readers will not get."""

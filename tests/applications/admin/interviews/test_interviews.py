@@ -276,7 +276,7 @@ def test_rejection_offers_to_cancel_the_interview(office):
 
 def test_cancellation_waits_until_the_applicant_sees_the_rejection(office, at):
     """Not that of an interview before, which would take place. Undo keeps the interview."""
-    entry, soon = scheduled(office), scheduled(office)
+    entry, soon = scheduled(office), scheduled(office, uid="b" * 32)
     day = timedelta(days=1)
     for each, days in ((entry, 9), (soon, 1)):
         start = at + days * day
