@@ -252,7 +252,7 @@ def test_saved_text_does_not_come_back_after_a_save_on_another_computer(
         log_in(page, site)
         open_form(page, site, vacancy)
         page.fill("#id_title", title)
-        save(page, "_save")  # to the list, which removes no copy
+        save(page)
     open_form(here, site, vacancy)
     page = here
     page.wait_for_function(

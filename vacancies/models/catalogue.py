@@ -29,10 +29,7 @@ class Brand(models.Model):
     slug = SlugFromField(
         source="name",
         verbose_name=_("value"),
-        help_text=_(
-            "Used in links, e.g. filter[brand]=harbour-works. If empty, it is derived from the "
-            "name."
-        ),
+        help_text=_("Used in links. If empty, it is derived from the name."),
     )
     description = HtmlField(_("description"))
     url = WebURLField(_("website"))

@@ -51,7 +51,7 @@ class Vacancy(models.Model):
         blank=True,
         default="",
         help_text=_(
-            "Public: the API returns it as title_internal. If empty, the API returns the title."
+            "For your own employees. It is public too. If empty, they read the title."
         ),
     )
     brand = models.ForeignKey(
