@@ -7,7 +7,7 @@ from jobsite.ops.online_migrations import AddIndexOnline
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("applications", "0014_delayed_cancellations")]
+    dependencies = [("applications", "0016_delayed_cancellations")]
     operations = [
         AddIndexOnline(
             "stagechange",

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("applications", "0013_other_vacancy")]
+    dependencies = [("applications", "0015_other_vacancy")]
     operations = [
         migrations.AddField(
             model_name="stagechange",
