@@ -50,9 +50,7 @@ class Vacancy(models.Model):
         max_length=300,
         blank=True,
         default="",
-        help_text=_(
-            "For your own employees. It is public too. If empty, they read the title."
-        ),
+        help_text=_("For your own employees. It is public too. If empty, they read the title."),
     )
     brand = models.ForeignKey(
         Brand,
