@@ -1,21 +1,32 @@
-"""What emails to applicants have of the brand:
-the sender, the signature, and the privacy statement.
+"""What emails to applicants have of the brand: the sender, the signature, the privacy statement,
+and its logo and colors.
 """
 
+import re
+from collections.abc import Iterator
 from email.utils import parseaddr
+from html import escape
 
 from django.conf import settings
+from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.encoding import punycode
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
-from applications.models import Application, BrandMail
+from applications.mail.links import absolute
+from applications.models import Application, BrandMail, Message
+from jobsite.appearance import text_on
 from jobsite.languages import LANGUAGES, site_language
-from vacancies.models import BrandLink
+from vacancies.models import Brand, BrandLink
 
 NAME_MAX = 80  # characters in a From line
 # They would have to be escaped between the quotes of a From line.
 _QUOTES = str.maketrans('"\\', "'/")
+
+# Without the punctuation after it.
+_ADDRESS = re.compile(r"(https?://[^\s<>\"]*[^\s<>\".,;:!?)])")
+_LOGO = (".png", ".jpg", ".jpeg", ".gif", ".webp")  # mail programs show them
 
 
 def sender_domains() -> list[str]:
@@ -83,6 +94,50 @@ def with_links(body: str, brand: int | None, language: str) -> str:
             if link.url not in body
         ]
     return "\n".join([body, "", *links]) if links else body
+
+
+def html_of(message: Message, text: str) -> str:
+    """Return `text`, the body of `message` with its personal links, as HTML; "" unless it is for an
+    applicant. It is made when the email is sent, so that both say the same.
+    """
+    if message.application is None or message.recipient_id is not None:
+        return ""
+    brand = message.application.vacancy.brand
+    color = (brand and brand.accent) or settings.SITE_COLOR
+    with translation.override(message.language):
+        context = {
+            "language": message.language,
+            "subject": message.subject,
+            "name": brand.name if brand else settings.SITE_NAME,
+            "logo": logo_of(brand) if brand else "",
+            "color": color,
+            "text_color": text_on(color),
+            "lines": list(_lines(text)),
+        }
+        return render_to_string("applications/emails/applicant.html", context)
+
+
+def logo_of(brand: Brand) -> str:
+    """Return the address of the large icon of `brand`, "" without one that mail programs show."""
+    url = brand.icon_large.url if brand.icon_large else brand.icon_large_url
+    if not url.lower().partition("?")[0].endswith(_LOGO):
+        return ""
+    return url if url.startswith(("https://", "http://")) else absolute(url)
+
+
+def _lines(text: str) -> Iterator[tuple[int, SafeString]]:
+    """Yield the indentation of each line, in pixels, and its HTML. Addresses are links, but not
+    in indented lines: a receipt goes to an address that anybody can enter, with what they wrote.
+    """
+    for line in text.splitlines():
+        shown = line.lstrip(" ")
+        indent = len(line) - len(shown)
+        parts = map(escape, [shown] if indent else _ADDRESS.split(shown))
+        html = "".join(
+            f'<a href="{part}" style="color: inherit;">{part}</a>' if place % 2 else part
+            for place, part in enumerate(parts)
+        )
+        yield 8 * indent, mark_safe(html)
 
 
 def _mail_of(application: Application) -> BrandMail | None:

@@ -23,8 +23,8 @@ from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
+from applications.mail.brand_mail import html_of
 from applications.mail.calendars import CANCEL, CalendarEmail, method_of
-from applications.mail.html import html_of
 from applications.mail.links import alert_token, with_personal_links
 from applications.mail.preferences import may_still_read
 from applications.mail.smtp import (

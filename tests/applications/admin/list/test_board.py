@@ -128,8 +128,8 @@ def test_vacancy_leads_with_its_candidates(office, at):
             "first_url": f"{LIST}{tom.pk}/change/?_changelist_filters={quote(query[1:])}",
             "by_stage": {office.new.pk: 2, office.rejected.pk: 1},
             "stages": [
-                {"name": "New", "count": 2},
-                {"name": "Rejected", "count": 1},
+                {"pk": office.new.pk, "name": "New", "count": 2},
+                {"pk": office.rejected.pk, "name": "Rejected", "count": 1},
             ],
         }
         assert head["main"] is None  # it is published
