@@ -198,6 +198,7 @@ def test_export_has_all_data(at, recruiter, time_machine):
                 "updated_at": hour,
                 "emails": [],
                 "notes": [],
+                "earlier_vacancies": [],
                 "reasons": [],
                 "scorecards": [],
                 "consent_requests": [],

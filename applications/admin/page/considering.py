@@ -200,9 +200,9 @@ class ConsideringPages(ApplicationPages):
         done = gettext("The application is on “%(vacancy)s” now.") % {"vacancy": vacancy}
         self.message(request, format_html("{} {}", done, link), messages.SUCCESS)
         if change.notice:
-            text = gettext("The applicant gets a corrected notice on %(time)s.")
+            told = gettext("The applicant gets a corrected notice on %(time)s.")
             time = format_datetime(change.notice.queued_at)
-            self.message(request, text % {"time": time}, messages.SUCCESS)
+            self.message(request, told % {"time": time}, messages.SUCCESS)
         return redirect(self.page_of(request, application))
 
     def _log(
