@@ -64,6 +64,7 @@ ROWS: dict[str, Row] = {
     "": dict.fromkeys(METHODS, 302),
     "jobs": reads(options=405),  # hidden vacancies: tests/jobsite/site/test_pages.py
     "<site_language:language>/jobs": reads(options=405),
+    "<site_language:language>/jobs.atom": reads(404, options=405),  # without TEXT_LANGUAGES
     **{
         f"{prefix}alerts": reads(options=405) | {"POST": 422}
         for prefix in ("", "<site_language:language>/")
