@@ -2,8 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,6 +17,7 @@ from django.db.models import Count, F, FilteredRelation, Prefetch, Q
 from django.utils import timezone
 from django.utils.encoding import punycode
 
+from applications import same_person
 from jobsite.days import days_after, start_of_day
 from jobsite.text.search import search_words
 from vacancies.dates import end_of_day
@@ -108,13 +112,17 @@ class ApplicationQuerySet(models.QuerySet):
         return self.filter(email_folded=folded) if folded else self.none()
 
     def of_person(self, application: Any) -> Self:
-        """`application`, and those with its address or its account."""
-        same = Q(pk=application.pk)
-        if application.email_folded:
-            same |= Q(email_folded=application.email_folded)
-        if application.user_id:
-            same |= Q(user=application.user_id)
-        return self.filter(same)
+        """`application`, and those of the same person: see applications/same_person.py."""
+        return same_person.of_person(self, application)
+
+    def to_brand(self, brand: int | None) -> Self:
+        return self.filter(vacancy__brand=brand)
+
+    def has_person(self, columns: Mapping[str, Any]) -> bool:
+        """Return whether one is of whom an application with the `columns` user_id, email_folded,
+        given_name and family_name is of.
+        """
+        return self.filter(reduce(or_, same_person.linked(columns.get), Q(pk__in=[]))).exists()
 
     def unclaimed(self, address: str) -> Self:
         """The applications from `address` that belong to no account yet."""

@@ -20,6 +20,7 @@ from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from applications.admin.candidates.page import PersonPages
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
 from applications.admin.interviews.tasks import TaskPages
@@ -138,6 +139,7 @@ class ApplicationAdmin(BrandScopedAdmin):
         InterviewPages,
         SlotPages,
         TaskPages,
+        PersonPages,
     )
 
     list_display = (

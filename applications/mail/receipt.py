@@ -99,7 +99,8 @@ def _receipt(application: Application, link: str) -> Iterator[str]:
     yield ""
     yield from facts(application)
     yield ""
-    if application.is_repeated:
+    earlier = Application.objects.from_address(application.email).exclude(pk=application.pk)
+    if earlier.filter(vacancy=application.vacancy_id).exists():
         yield _("You have applied for this vacancy before. This is another application.")
         yield ""
     yield _("Open this link to see your application, to follow it or to withdraw it:")

@@ -17,6 +17,7 @@ from applications.models.message import (
 )
 from applications.models.origin import ConsentRequest, Origin
 from applications.models.outgoing import Outgoing
+from applications.models.person import PersonChange
 from applications.models.scorecard import Scorecard
 from applications.models.slot import Offer, Slot, SlotSet
 from applications.models.stage import Reason, Stage, Status
@@ -65,6 +66,7 @@ __all__ = [
     "Origin",
     "Outgoing",
     "Participant",
+    "PersonChange",
     "Reason",
     "ScanState",
     "Scorecard",

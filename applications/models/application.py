@@ -64,6 +64,9 @@ class Application(models.Model):
     )
     # For comparison, see `phone_digits()`. None: inserted by SQL.
     phone_digits = models.CharField(max_length=9, null=True, blank=True, editable=False)  # noqa: DJ001
+    # The same for applications that a colleague joined, because they are of one person: the id of
+    # one of them.
+    person = models.BigIntegerField(null=True, blank=True, editable=False)
     # the recruiter who looks after it
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -78,6 +81,7 @@ class Application(models.Model):
         _("language"), max_length=2, default=site_language, db_default="", editable=False
     )
     is_spontaneous = models.BooleanField(_("open application"), default=False)
+    # When it came in, there was one of the same person to the same brand.
     is_repeated = models.BooleanField(
         _("applied again"), default=False, db_default=False, editable=False
     )
@@ -119,6 +123,10 @@ class Application(models.Model):
             models.Index(
                 "phone_digits", condition=Q(phone_digits__gt=""), name="applications_of_phone"
             ),
+            models.Index(
+                "person", condition=Q(person__isnull=False), name="applications_of_person"
+            ),
+            models.Index(F("created_at").desc(), F("id").desc(), name="applications_newest"),
             models.Index(Upper("family_name"), Upper("given_name"), name="applications_of_name"),
             models.Index(
                 "vacancy",

@@ -75,9 +75,8 @@ def add_application(
         address = folded_address(contact["email"])
         idempotency.lock_address(vacancy, address)
         columns = {**contact, "email_folded": address, "language": language, "read_at": at}
-        columns["is_repeated"] = (
-            Application.objects.from_address(address).filter(vacancy=vacancy).exists()
-        )
+        to_brand = Application.objects.to_brand(vacancy.brand_id)
+        columns["is_repeated"] = to_brand.has_person(columns)
         received_at = at if new.received_on >= timezone.localdate(at) else _noon(new.received_on)
         # the reference is random, and can conflict
         application = retry_on_conflict(partial(_create, vacancy, received_at, columns))

@@ -267,6 +267,18 @@ def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application
     attempts = count()
     is_spontaneous = Requisition.takes_open_applications(attempt.vacancy)
 
+    columns = {
+        "given_name": value(FieldRole.GIVEN_NAME),
+        "family_name": value(FieldRole.FAMILY_NAME),
+        "email": value(FieldRole.EMAIL),
+        "email_folded": folded_address(value(FieldRole.EMAIL)),
+        "phone": value(FieldRole.PHONE),
+        "language": attempt.form.language,
+    }
+    account = {"user_id": attempt.user and attempt.user.pk}
+    to_brand = Application.objects.to_brand(attempt.vacancy.brand_id)
+    is_repeated = is_repeated or to_brand.has_person(columns | account)
+
     def make() -> Application:
         # An account has one application to a vacancy at a time; references are random. Either can
         # conflict.
@@ -275,14 +287,9 @@ def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application
             vacancy=attempt.vacancy,
             at=at + timedelta(microseconds=next(attempts)),
             reference=new_reference(),
-            given_name=value(FieldRole.GIVEN_NAME),
-            family_name=value(FieldRole.FAMILY_NAME),
-            email=value(FieldRole.EMAIL),
-            email_folded=folded_address(value(FieldRole.EMAIL)),
-            phone=value(FieldRole.PHONE),
-            language=attempt.form.language,
             is_repeated=is_repeated,
             is_spontaneous=is_spontaneous,
+            **columns,
         )
 
     return retry_on_conflict(make)

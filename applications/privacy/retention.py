@@ -24,6 +24,7 @@ from applications.models import (
     Offer,
     Origin,
     Outgoing,
+    PersonChange,
     Token,
     ToldVacancy,
     UsedProof,
@@ -161,6 +162,7 @@ def purge_credentials(*, before: datetime | None = None, now: datetime) -> Count
         # The last mark stays: on SQLite, the next one is higher than it.
         last = Outgoing.objects.aggregate(mark=Max("mark"))["mark"] or 0
         told = Outgoing.objects.filter(at__lt=now - Outgoing.KEPT, mark__lt=last)
+        PersonChange.objects.filter(at__lt=now - PersonChange.KEPT).delete()
         counts["changes_of_applications"] = told.delete()[0]
     counts["form_snapshots"] = _purge_snapshots()
     return counts

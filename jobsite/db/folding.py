@@ -95,6 +95,17 @@ class FoldedContains(Contains):
         return connection.operators["contains"] % rhs
 
 
+class Folded(models.Func):
+    """A text as `fold` returns it."""
+
+    function, output_field = _FUNCTION, models.TextField()
+
+    def as_postgresql(self, compiler: Any, connection: BaseDatabaseWrapper, **context: Any) -> Any:
+        sql, parameters = compiler.compile(self.source_expressions[0])
+        folded = folded_sql(sql)
+        return folded, [*parameters] * folded.count(sql)
+
+
 @receiver(connection_created)
 def _add_function(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
     if connection.vendor == "sqlite":

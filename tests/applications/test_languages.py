@@ -263,7 +263,6 @@ def test_emails(office: SimpleNamespace, settings: Any) -> None:
         Application.objects.update(language=code)
         Message.objects.all().delete()
         own = Application.objects.get(pk=office.own.pk)
-        own.is_repeated = True
         note = Note.objects.filter(author=None).get()
         digest = queue_digest(office.mia, at=office.at)
         emails = [

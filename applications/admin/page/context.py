@@ -96,13 +96,16 @@ def pay_told(application: Application) -> str:
     return gettext("Told on %(at)s") % {"at": format_datetime(told.finished_at)}
 
 
-def other_applications(user: User, application: Application) -> QuerySet:
-    """Return the other applications with the address or the account of `application` that `user`
-    may see, the newest first.
-    """
-    rows = Application.objects.of_person(application).exclude(pk=application.pk)
-    own: Any = scope_to_brands(user, rows, "vacancy")
-    return own.with_stage().select_related("vacancy").newest_first()[:MAX_OTHER_APPLICATIONS]
+def of_person(user: User, application: Application) -> Any:
+    """Return the applications of the person of `application` that `user` may see."""
+    rows: Any = scope_to_brands(user, Application.objects.all(), "vacancy")
+    return rows.of_person(application)
+
+
+def other_applications(application: Application, person: Any) -> QuerySet:
+    """Return those of `person` beside `application`, the newest first."""
+    rows = person.exclude(pk=application.pk).with_stage().select_related("vacancy")
+    return rows.newest_first()[:MAX_OTHER_APPLICATIONS]
 
 
 def stage_history(changes: list[StageChange]) -> list[StageLine]:

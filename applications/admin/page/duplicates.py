@@ -7,7 +7,7 @@ from operator import or_
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import BooleanField, Count, ExpressionWrapper, Q
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from applications.models import Application, SubmissionFile
@@ -27,30 +27,31 @@ class Likely:
 
 
 def likely_to_be_same(
-    user: User, application: Application, files: Collection[Any], others: Collection[Application]
+    user: User, application: Application, hashes: Collection[str], person: QuerySet
 ) -> list[Likely]:
-    """Return the applications that are likely of the same person as `application`, beside the
-    `others`, which have its address or account. `files` are answers that are files.
+    """Return the applications that are likely of the same person as `application`, beside those
+    that are (`person`). `hashes` are those of its files.
     """
-    contact = {name: getattr(application, name) for name in ("given_name", "family_name", "phone")}
-    found = likely_same(
-        user, contact, hashes=[each.file.sha256 for each in files], pk=application.pk
-    )
-    known = {each.pk for each in others}
-    return [each for each in found if each.application.pk not in known]
+    names = ("given_name", "family_name", "phone", "email")
+    contact = {name: getattr(application, name) for name in names}
+    return likely_same(user, contact, hashes=hashes, known=person)
 
 
 def likely_same(
-    user: User, contact: Mapping[str, str], *, hashes: Collection[str], pk: int = 0
+    user: User,
+    contact: Mapping[str, str],
+    *,
+    hashes: Collection[str],
+    known: QuerySet | None = None,
 ) -> list[Likely]:
     """Return the applications with the same address, file, telephone number or name that `user` may
-    see, the newest first, but not the application `pk`. `contact` has the columns given_name,
-    family_name, phone and, unless others are known to have it, email. `hashes` are those of files.
+    see, the newest first, but not the `known`. `contact` has the columns
+    given_name, family_name, phone and email. `hashes` are those of files.
     """
     signs: dict[str, Q] = {}
     if address := contact.get("email"):
         signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
-    if shared := _with_same_file(hashes) - {pk}:
+    if shared := _with_same_file(hashes):
         signs[_("same file")] = Q(pk__in=shared)
     if digits := phone_digits(contact["phone"]):
         signs[_("same telephone number")] = Q(phone_digits=digits)
@@ -59,8 +60,11 @@ def likely_same(
         signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
     if not signs:
         return []
-    own: Any = scope_to_brands(user, Application.objects.exclude(pk=pk), "vacancy")
-    rows = own.filter(reduce(or_, signs.values())).with_stage().select_related("user", "vacancy")
+    own: Any = scope_to_brands(user, Application.objects.all(), "vacancy")
+    rows = own.filter(reduce(or_, signs.values()))
+    if known is not None:
+        rows = rows.exclude(pk__in=known.order_by().values("pk"))
+    rows = rows.with_stage().select_related("user", "vacancy")
     found = {f"sign_{number}": sign for number, sign in enumerate(signs)}
     values = zip(found, signs.values(), strict=True)
     has = {name: ExpressionWrapper(same, output_field=BooleanField()) for name, same in values}

@@ -16,6 +16,7 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from applications.admin.candidates.scope import candidate_links
 from applications.admin.interviews.context import interviews_context
 from applications.admin.page import context as shown
 from applications.admin.page.actions import BAR, MENU, Opened, actions
@@ -81,8 +82,9 @@ class ApplicationPage(ApplicationPages):
         )
         entries = list(obj.history.prefetch_related("participants__user").in_order())
         files = [each for section in sections for each in section.answers if each.file]
+        hashes = [each.file.sha256 for each in files if each.file]
+        person = shown.of_person(request.user, obj)
         readers = list(readers_of(obj.vacancy).order_by("username"))
-        others = list(shown.other_applications(request.user, obj))
         place = WalkPages(self.admin).place_of(request, obj)
         query = f"?{place.query}" if place else ""
         latest = changes[-1] if changes else None
@@ -98,8 +100,9 @@ class ApplicationPage(ApplicationPages):
             "consented_at": format_datetime(submission.consented_at) if submission else "",
             "sections": sections,
             "files": files,
-            "others": others,
-            "likely": likely_to_be_same(request.user, obj, files, others),
+            "others": list(shown.other_applications(obj, person)),
+            "likely": likely_to_be_same(request.user, obj, hashes, person),
+            **candidate_links(request, obj),
             "visible_statuses": shown.statuses(obj, at=at),
             "visible_steps": shown.steps(entries),
             "stage_history": shown.stage_history(changes),

@@ -46,7 +46,7 @@ def test_pages_take_the_same_queries_for_more_rows(office):
             f"{LIST}{query}": (anna, 12)
             for query in ("", "?q=mia&o=3", "?o=-5.2", "?read=no&o=6", "board/")
         },
-        f"{LIST}{office.own.pk}/change/": (anna, 27),
+        f"{LIST}{office.own.pk}/change/": (anna, 30),
         "/admin/applications/accesslog/": (administrator, 40),
         "/admin/auth/user/": (staff("bea", "Brand administrator", brands=[office.brand]), 40),
     }

@@ -3,6 +3,7 @@
 import pytest
 
 from applications.mail.receipt import queue_receipt, queue_withdrawal
+from tests.applications.applicants import make_anonymous
 from tests.applications.makers import make_application, make_file, make_submission
 from tests.conftest import NOW
 from tests.factories import make_vacancy
@@ -62,8 +63,8 @@ def test_receipt_lists_what_was_stored(application):
 
 def test_receipt_of_a_repeated_application_in_another_language(application, settings):
     settings.PUBLIC_BASE_URL = "https://public.example.org"
+    make_anonymous(application.email, vacancy=application.vacancy)
     application.vacancy.brand = None
-    application.is_repeated = True
     body = queue_receipt(application=application, at=NOW).text
     assert "You have applied for this vacancy before." in body
     assert "Employer" not in body

@@ -117,6 +117,10 @@ ASKS = {
     "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
+    "applications.application candidate": ("v", NEITHER),
+    "applications.application join": (NEITHER, NEITHER),  # with another; see test_candidate.py
+    "applications.application separate": (NEITHER, NEITHER),
+    "applications.application undo-join": (NEITHER, NEITHER),
     "applications.application rate": (NEITHER, "c"),
     "applications.application read": (NEITHER, "c"),
     "applications.application change": ("v", NEITHER),

@@ -1,0 +1,43 @@
+"""Which applications the pages of candidates show. A candidate is no row: it is a query."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+
+from applications.admin.parts import CHANGE, ApplicationPages
+from applications.models import Application
+from applications.querysets import ApplicationQuerySet
+from jobsite.admin.base import as_id
+from jobsite.types import UserRequest
+from vacancies.access.brands import scope_to_brands
+
+
+def own_applications(user: User) -> ApplicationQuerySet:
+    """Return the applications to the brands of `user`. Those that a user sees only as a member of a
+    hiring team are not among them: teams see no candidates.
+    """
+    rows: Any = scope_to_brands(user, Application.objects.all(), "vacancy")
+    return rows
+
+
+def may_see_candidates(request: HttpRequest) -> bool:
+    return request.user.has_perm("applications.view_application")
+
+
+def candidate_links(request: UserRequest, application: Application) -> dict[str, bool]:
+    """Return whether the page of `application` links to its candidate, and offers to join it."""
+    may_see = own_applications(request.user).filter(pk=application.pk).exists()
+    return {"may_see_candidate": may_see, "may_join": may_see and request.user.has_perm(CHANGE)}
+
+
+class CandidatePages(ApplicationPages):
+    """Pages of the person of an application."""
+
+    def application_or_404(
+        self, request: UserRequest, object_id: str, permission: str
+    ) -> Application:
+        application = super().application_or_404(request, object_id, permission)
+        get_object_or_404(own_applications(request.user), pk=as_id(object_id))
+        return application
