@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from applications.admin.list.filters import undecided_before
 from applications.admin.page.origins import to_inform
@@ -250,7 +251,7 @@ def _row(each: Participant | Offer) -> ToDoRow:
         until = _("until %(day)s") % {"day": date_format(each.set.last_day)}
         return ToDoRow(each.application.display_name, until, _page_of(each))
     application = each.entry.application
-    who = each.name if each.user_id else _("Applicant")
+    who = each.name if each.user_id else pgettext("of an interview", "Applicant")
     return ToDoRow(f"{application.display_name}: {each.entry.name}", who, _page_of(each))
 
 

@@ -76,7 +76,7 @@ def _within(
     return ReportTable(
         code,
         title,
-        [_("Time"), _("Applications"), _("Share (%)")],
+        [pgettext("until something happens", "Time"), _("Applications"), _("Share (%)")],
         [[label, number, percent(number, total)] for label, number in bars],
         bar_chart(bars),
         note=f"{average} {note}",
@@ -278,7 +278,7 @@ def views_to_hire(scope: Scope) -> ReportTable:
     return ReportTable(
         "views-to-hire",
         _("From view to hire"),
-        [_("Step"), _("Number"), _("Of the step before (%)")],
+        [_("Step"), pgettext("of a step", "Number"), _("Of the step before (%)")],
         rows if any(number for _label, number in numbers) else [],
         bar_chart(numbers),
         note=_months(scope) + " " + _("Imported and added applications have no views."),
