@@ -52,7 +52,7 @@ class HistoryEntrySerializer(ItemSerializer):
 )
 class ApplicationSerializer(PlainItemSerializer):
     """Interface 2.7: the vacancy as in v1, then the application's own keys. Needs
-    `Application.objects.with_visible_status()`, and `language` and `now` in its context."""
+    `Application.objects.with_visible_status()`, and `status_language` and `now` in its context."""
 
     status = serializers.SerializerMethodField()
     is_spontaneous = serializers.BooleanField()
@@ -74,7 +74,7 @@ class ApplicationSerializer(PlainItemSerializer):
 
     def get_status(self, application: Application) -> str:
         status = application.visible_status(at=self.context["now"])
-        return status.label(self.context["language"]) if status else ""
+        return status.label(self.context["status_language"]) if status else ""
 
     @cached_property
     def vacancy(self) -> VacancySerializer:
@@ -115,17 +115,21 @@ class ApplicationViewSet(ReadOnlyViewSet):
     serializer_class = ApplicationSerializer
     pagination_class = Unpaged
     permission_classes = [IsAuthenticated]
-    language: str
+    status_language: str
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        self.language = preferred_language(request.headers.get("Accept-Language", ""))
+        self.status_language = preferred_language(request.headers.get("Accept-Language", ""))
         super().initial(request, *args, **kwargs)
 
     def get_queryset(self) -> ApplicationQuerySet:
         return Application.objects.of(self.request.user).newest_first().with_visible_status()
 
     def get_serializer_context(self) -> dict[str, object]:
-        return {**super().get_serializer_context(), "language": self.language, "now": self.now}
+        return {
+            **super().get_serializer_context(),
+            "status_language": self.status_language,
+            "now": self.now,
+        }
 
     def is_private(self) -> bool:
         return True
@@ -136,6 +140,6 @@ class ApplicationViewSet(ReadOnlyViewSet):
         final = super().finalize_response(request, response, *args, **kwargs)
         caching.private(final)  # errors too: they depend on the user
         if final.status_code == 200:
-            final["Content-Language"] = self.language
+            final["Content-Language"] = self.status_language
         patch_vary_headers(final, ["Authorization", "Cookie", "Accept-Language"])
         return final

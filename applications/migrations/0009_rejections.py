@@ -42,6 +42,7 @@ class Migration(migrations.Migration):
             name="rejection",
             field=models.ForeignKey(
                 blank=True,
+                db_index=False,
                 help_text="If empty: the email of the stage.",
                 null=True,
                 on_delete=django.db.models.deletion.SET_NULL,

@@ -73,6 +73,7 @@ class BrandMail(models.Model):
         on_delete=models.SET_NULL,
         null=True,
         blank=True,
+        db_index=False,
         related_name="+",
         verbose_name=_("email of a rejection"),
         help_text=_("If empty: the email of the stage."),

@@ -272,12 +272,14 @@ def test_email_has_the_entry_beside_the_text_and_as_a_file(office, settings):
         as_email(Message.objects.get()).message().as_bytes(), policy=policy.default
     )
     alternative, attachment = mail.iter_parts()
-    text, calendar = alternative.iter_parts()
-    kinds = [part.get_content_type() for part in (mail, alternative, text, calendar, attachment)]
+    text, html, calendar = alternative.iter_parts()
+    parts = (mail, alternative, text, html, calendar, attachment)
+    kinds = [part.get_content_type() for part in parts]
     assert kinds == [
         "multipart/mixed",
         "multipart/alternative",
         "text/plain",
+        "text/html",
         "text/calendar",
         "application/ics",
     ]

@@ -18,7 +18,7 @@ from vacancies.choices import EmploymentType, Fact, Keyword, PayPeriod, WorkPlac
 # The format of stored items. Raise it with every change of what an item looks like: of these keys,
 # of the serializers, of what they call, and of the placeholders. Items of other formats are
 # rendered again.
-ITEM_FORMAT = 4
+ITEM_FORMAT = 5
 OPTION_VALUE = {"type": "string", "pattern": "^[-A-Za-z0-9_]{1,200}$"}
 COUNTRY_PATTERN = "^[A-Z]{2}$"
 TEXT_OR_NULL = ["string", "null"]

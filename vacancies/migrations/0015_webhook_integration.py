@@ -14,6 +14,7 @@ class Migration(migrations.Migration):
                 models.SET_NULL,
                 null=True,
                 blank=True,
+                db_index=False,
                 related_name="webhooks",
             ),
         ),

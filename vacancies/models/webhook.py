@@ -79,6 +79,7 @@ class Webhook(models.Model):
         models.SET_NULL,
         null=True,
         blank=True,
+        db_index=False,
         related_name="webhooks",
         verbose_name=_("integration"),
         help_text=_("It is also told about the applications that this integration may read."),

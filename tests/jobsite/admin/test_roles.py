@@ -117,6 +117,8 @@ ASKS = {
     "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
+    "applications.application vacancy": "cc",
+    "applications.application undo-vacancy": (NEITHER, "c"),
     "applications.application candidate": ("v", NEITHER),
     "applications.application join": (NEITHER, NEITHER),  # with another; see test_candidate.py
     "applications.application separate": (NEITHER, NEITHER),

@@ -195,13 +195,16 @@ def test_publishing_is_not_offered_while_the_user_has_unsaved_changes(anna, at):
     assert text not in anna.get(f"{LIST}{vacancy.pk}/publish/").context["publish_blockers"]
 
 
-def test_publish_page_shows_texts_with_their_formatting(anna, at):
+def test_publish_page_frames_the_page_that_the_public_will_see(anna, at):
     vacancy = make_vacancy(
         status="draft", publish_from=None, description="<p>We <strong>care</strong></p>"
     )
-    assertContains(
-        anna.get(f"{LIST}{vacancy.pk}/publish/"), "<dd><p>We <strong>care</strong></p></dd>"
-    )
+    page = anna.get(f"{LIST}{vacancy.pk}/publish/")
+    [(_language, address)] = page.context["previews"]
+    assertContains(page, f'src="{address}"')
+    framed = anna.get(address)
+    assertContains(framed, "<p>We <strong>care</strong></p>")
+    assert framed["X-Frame-Options"] == "SAMEORIGIN"
 
 
 def test_action_names_ten_refusals_and_counts_the_rest(anna: Client) -> None:

@@ -173,9 +173,12 @@ def test_publishing_and_preview_show_each_ready_text(admin_client, vacancy):
     vacancy.save()
     make_text(vacancy, "fr", title="Infirmier")
     make_text(vacancy, "nl", is_ready=False, title="Geheim")
-    html = admin_client.get(f"{LIST}{vacancy.pk}/publish/").content.decode()
-    assert "Infirmier" in html
-    assert "Geheim" not in html
+    page = admin_client.get(f"{LIST}{vacancy.pk}/publish/")
+    html = page.content.decode()
+    framed = [admin_client.get(url).content.decode() for _name, url in page.context["previews"]]
+    titles = [re.findall(">(.*)</h1>", each)[0] for each in framed]
+    assert titles == ["Nurse", "Infirmier"]
+    assert not [each for each in (html, *framed) if "Geheim" in each]
     assert "The translation into Dutch is not ready" in html
     for code, title in (("fr", "Infirmier"), ("nl", "Nurse"), ("x", "Nurse"), ("en", "Nurse")):
         answer = admin_client.get(f"{LIST}{vacancy.pk}/preview/?language={code}", follow=True)

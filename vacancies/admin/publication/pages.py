@@ -26,6 +26,7 @@ from vacancies.admin.publication.public_changes import public_changes
 from vacancies.admin.publication.selection import VacancySelection
 from vacancies.choices import State
 from vacancies.models import Autosave, Vacancy
+from vacancies.models.vacancy_text import languages_of
 from vacancies.operations.approval_requests import waiting_request
 from vacancies.operations.publication import BulkResult
 from vacancies.quality.warnings import content_warnings, with_warnings
@@ -123,10 +124,14 @@ class PublicationPages(AdminPages):
 
     @staticmethod
     def shown_to_public(request: UserRequest, vacancy: Vacancy) -> Context:
-        """Return the page that the public will see, and what changes for those who saw it."""
-        found = public_changes(vacancy, request.user)
-        preview = reverse("preview", args=[token_for(vacancy.pk)])
-        return {**found, "preview_url": preview}
+        """Return the pages that the public will see, one for each language, and what changes for
+        those who saw it.
+        """
+        address = reverse("preview", args=[token_for(vacancy.pk)])
+        previews = [
+            (language_name(code), f"{address}?language={code}") for code in languages_of(vacancy)
+        ]
+        return {**public_changes(vacancy, request.user), "previews": previews}
 
     def link_to_site(
         self, request: UserRequest, action: PublicationAction, vacancies: VacancyQuerySet
