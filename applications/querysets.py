@@ -10,6 +10,7 @@ from operator import or_
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Any, Self
 
+from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import models
@@ -21,7 +22,7 @@ from applications import same_person
 from jobsite.days import days_after, start_of_day
 from jobsite.text.search import search_words
 from vacancies.dates import end_of_day
-from vacancies.querysets import EVERY_BRAND
+from vacancies.querysets import EVERY_BRAND, teams_of
 from vacancies.search.rows import in_title, query_words
 
 if TYPE_CHECKING:
@@ -100,6 +101,12 @@ def _has(*columns: str, word: str) -> Q:
 class ApplicationQuerySet(models.QuerySet):
     model: Any
 
+    def visible_to(self, user: User) -> Self:
+        """Those that `user` may see: of own brands, and as a member of teams. What they see of one
+        says applications/access.py.
+        """
+        return of_visible(self, user, "")
+
     def of(self, user: User | AnonymousUser) -> Self:
         """The applications of `user`."""
         return self.filter(user=user)
@@ -176,6 +183,10 @@ class ApplicationQuerySet(models.QuerySet):
         change by somebody else in the meantime is noticed.
         """
         return self._with_latest_change(change_id="pk")
+
+    def presented(self) -> Self:
+        """The applications whose current stage is presented."""
+        return self._with_latest_change(shown="stage__is_presented").filter(shown=True)
 
     def _with_latest_change(self, **columns: str) -> Self:
         """Annotate columns of the latest stage change, each with a name."""
@@ -298,22 +309,51 @@ class InterviewQuerySet(HistoryQuerySet):
         return self.taking_place().filter(ends_at__lte=at, ends_at__gt=at - timedelta(days=7))
 
 
-def readers_of(vacancy: "Vacancy") -> models.QuerySet[User]:
-    """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen
-    from the vacancy).
+def of_visible(rows: Any, user: User, application: str = "application") -> Any:
+    """Return those of `rows` that belong to an application that `user` may see, reached through the
+    lookup `application`; "" if they are applications.
     """
+    if user.has_perm(EVERY_BRAND):
+        return rows
+    before = f"{application}__" if application else ""
+    vacancies = apps.get_model("vacancies", "Vacancy").objects
+    own = Q(**{f"{before}vacancy__in": vacancies.editable_by(user).values("pk")})
+    if not (teams := teams_of(user)):
+        return rows.filter(own)
+    # Ids instead of a condition: databases then begin with the few vacancies of a team.
+    if not user.brands.exists():
+        own = Q(pk__in=[])
+    full = [pk for pk, sees in teams.items() if sees == "all"]
+    team = Q(**{f"{before}vacancy__in": full})
+    if limited := list(teams.keys() - set(full)):
+        model = apps.get_model("applications", "Application")
+        shown = model.objects.filter(vacancy__in=limited).presented().order_by().values("pk")
+        team |= Q(**{f"{before}pk__in": shown})
+    return rows.filter(own | team)
+
+
+def with_permission(name: str) -> models.QuerySet[User]:
+    """The active staff with the permission `name`."""
     users = get_user_model()._default_manager
     # The staff first: the permissions of an account take a query of their own, and applicants have
     # accounts.
     staff = users.filter(is_staff=True).order_by().values("pk")
+    backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
+    return users.with_perm(name, backend=backend).filter(pk__in=staff)
 
-    def with_permission(name: str) -> models.QuerySet:
-        backend = "django.contrib.auth.backends.ModelBackend"  # the one that knows permissions
-        return users.with_perm(name, backend=backend).filter(pk__in=staff)
 
-    readers = with_permission("applications.view_application")
-    for_every_brand = models.Q(pk__in=with_permission(EVERY_BRAND).order_by().values("pk"))
-    if vacancy.brand_id is None:
-        return readers.filter(for_every_brand)
-    members = users.filter(brands=vacancy.brand_id).values("pk")
-    return readers.filter(models.Q(pk__in=members) | for_every_brand)
+def readers_of(vacancy: "Vacancy", application: int | None = None) -> models.QuerySet[User]:
+    """The active staff who may view the applications to `vacancy` (`own_brand` of vacancies, seen
+    from the vacancy): members of the brand or of the team. Who sees presented applications only is
+    among them if `application`, an id, is one.
+    """
+    presented = apps.get_model("applications", "Application").objects.filter(pk=application or 0)
+    sees_it = models.Q(sees="all") | models.Exists(presented.presented())
+    team = vacancy.team.filter(sees_it)
+    known = models.Q(pk__in=with_permission(EVERY_BRAND).order_by().values("pk"))
+    known |= models.Q(pk__in=team.order_by().values("user"))
+    if vacancy.brand_id is not None:
+        known |= models.Q(
+            pk__in=get_user_model()._default_manager.filter(brands=vacancy.brand_id).values("pk")
+        )
+    return with_permission("applications.view_application").filter(known)

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.db.models import Case, Model, When
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import URLPattern, URLResolver, path, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.functional import SimpleLazyObject
@@ -52,6 +53,15 @@ class AutocompleteView(AutocompleteJsonView):
 
 
 class AdminSite(UnfoldAdminSite):
+    def index(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
+        """Who only judges applications starts with them."""
+        from applications.access import sees_whole  # apps are not loaded yet
+
+        user: Any = request.user
+        if user.has_perm("applications.view_application") and not sees_whole(user):
+            return redirect("admin:applications_application_yours")
+        return super().index(request, extra_context)
+
     @method_decorator(SIGN_IN)
     def login(self, request: HttpRequest, extra_context: Context | None = None) -> HttpResponse:
         return super().login(request, extra_context)

@@ -66,6 +66,16 @@ def own_brand(user: User) -> Q:
     return Q() if user.has_perm(EVERY_BRAND) else Q(brand__in=user.brands.all())
 
 
+def teams_of(user: User) -> dict[int, str]:
+    """Return what `user` sees of the applications (`TeamMember.sees`) to the vacancies whose teams
+    they are in, by id. Read once for each instance, as permissions are.
+    """
+    if not hasattr(user, "_teams"):
+        members = apps.get_model("vacancies", "TeamMember").objects.filter(user=user.pk)
+        user._teams = dict(members.order_by().values_list("vacancy", "sees"))  # type: ignore[attr-defined]
+    return user._teams  # type: ignore[attr-defined,no-any-return]
+
+
 class CodePointOrder(Func):
     """Text ordered by code point: the same order on every database, whatever its locale."""
 
@@ -237,6 +247,14 @@ class VacancyQuerySet(PublishedQuerySet):
     def editable_by(self, user: User) -> Self:
         """Vacancies of the brands that `user` works for, or all of them (docs/decisions.md #56)."""
         return self.filter(own_brand(user))
+
+    def reachable_by(self, user: User) -> Self:
+        """`editable_by`, and the vacancies whose teams `user` is in: those with applications that
+        `user` may see, if any.
+        """
+        if user.has_perm(EVERY_BRAND) or not (teams := teams_of(user)):
+            return self.editable_by(user)
+        return self.filter(own_brand(user) | Q(pk__in=list(teams)))
 
     def of_recruiters(self, pks: Collection[int], *others: models.QuerySet) -> Self:
         """Vacancies with a lead recruiter or other recruiter in `pks`, and those whose ids `others`

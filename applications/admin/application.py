@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, OuterRef, QuerySet, Subquery
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -20,6 +20,7 @@ from unfold.admin import checkbox
 from unfold.decorators import display
 from unfold.views import ChangeList
 
+from applications.access import sees_whole
 from applications.admin.candidates.page import PersonPages
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
@@ -28,7 +29,7 @@ from applications.admin.list.adding import ADD, AddingPage
 from applications.admin.list.board import BoardPages
 from applications.admin.list.bulk_actions import ACTIONS
 from applications.admin.list.bulk_email import BulkEmailPages
-from applications.admin.list.filters import FILTERS
+from applications.admin.list.filters import FILTERS, JUDGED_FILTERS
 from applications.admin.list.saved_views import ApplicationViews
 from applications.admin.moves.pages import MovePages
 from applications.admin.page.assigning import AssigningPages
@@ -42,6 +43,9 @@ from applications.admin.page.page import ApplicationPage
 from applications.admin.page.scorecards import ScorecardPages
 from applications.admin.page.walking import WalkPages
 from applications.admin.parts import LIST_QUERY, WRITE
+from applications.admin.scoped import ScopedAdmin
+from applications.admin.team.member import MemberPage
+from applications.admin.team.yours import YoursPages
 from applications.models import Access, Application, HistoryEntry, SubmissionFile
 from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet, folded_address
@@ -50,10 +54,18 @@ from jobsite.admin.id_list import Cell, IdChangeList
 from jobsite.db.folding import fold
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
-from vacancies.admin.brand_access import BrandScopedAdmin
 from vacancies.search.rows import EXACT, scorer
 
 NAMES = ("given_name", "family_name", "user__first_name", "user__last_name")
+# Of who only judges (applications/access.py).
+JUDGED_COLUMNS = (
+    "applicant_name",
+    "to_vacancy",
+    "visible_stage",
+    "applied",
+    "next_step",
+    "files",
+)
 # What a row of the list shows, besides annotations.
 LIST_FIELDS = (
     "user",
@@ -95,6 +107,9 @@ class ApplicationChangeList(IdChangeList):
             .annotate(file_count=files)
             .in_bulk(pks)
         )
+        if not sees_whole(request.user):
+            for each in shown.values():
+                each.read_at = each.created_at  # "new" is a mark of recruiters
         return [shown[pk] for pk in pks if pk in shown]
 
     def rows(self) -> Iterator[Context]:
@@ -118,11 +133,14 @@ class ApplicationChangeList(IdChangeList):
 
 
 @admin.register(Application)
-class ApplicationAdmin(BrandScopedAdmin):
+class ApplicationAdmin(ScopedAdmin):
     """The list of applications. The other pages are those of `page_classes`."""
+
+    application = ""
 
     page_classes = (
         FilePages,
+        YoursPages,
         BoardPages,
         MovePages,
         BulkEmailPages,
@@ -170,12 +188,17 @@ class ApplicationAdmin(BrandScopedAdmin):
         rows: Any = super().get_queryset(request)
         return rows.with_stage().annotate(next_at=next_at)
 
+    def get_list_display(self, request: UserRequest) -> Any:
+        return self.list_display if sees_whole(request.user) else JUDGED_COLUMNS
+
+    def get_list_filter(self, request: UserRequest) -> Any:
+        return self.list_filter if sees_whole(request.user) else JUDGED_FILTERS
+
     def changelist_view(
         self, request: UserRequest, extra_context: Context | None = None
     ) -> HttpResponse:
-        context = (
-            ApplicationViews(self).context(request) if self.has_view_permission(request) else {}
-        )
+        may = self.has_view_permission(request) and sees_whole(request.user)
+        context = ApplicationViews(self).context(request) if may else {}
         return super().changelist_view(request, context | (extra_context or {}))
 
     def get_changelist(self, request: UserRequest, **kwargs: object) -> type[ChangeList]:
@@ -272,6 +295,8 @@ class ApplicationAdmin(BrandScopedAdmin):
         self, request: UserRequest, *args: Any, action_location: Any = None, **kwargs: Any
     ) -> Any:
         """Add an action per stage. Django 6.1 passes `action_location`."""
+        if not sees_whole(request.user):
+            return {}
         where = {} if action_location is None else {"action_location": action_location}
         others = super().get_actions(request, *args, **where, **kwargs)
         is_list = action_location is None or action_location.name == "CHANGE_LIST"
@@ -292,6 +317,8 @@ class ApplicationAdmin(BrandScopedAdmin):
 
     @method_decorator(require_safe)
     def change_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        if not sees_whole(request.user):
+            return MemberPage(self).view(request, object_id)
         application = self.get_object(request, object_id)
         if not self.has_view_permission(request, application):
             raise PermissionDenied
@@ -300,6 +327,8 @@ class ApplicationAdmin(BrandScopedAdmin):
         return ApplicationPage(self).view(request, application)
 
     def history_view(self, request: UserRequest, object_id: str, **kwargs: object) -> HttpResponse:
+        if not sees_whole(request.user):
+            raise Http404  # it names ratings and emails
         response = super().history_view(request, object_id, **kwargs)
         if response.status_code == 200:
             log_access(request.user, Access.VIEW, int(object_id))

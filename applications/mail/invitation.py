@@ -31,6 +31,8 @@ def queue_invitation(invitation: Invitation, *, base_url: str = "", at: datetime
         values["employer"] = brands if 0 < len(brands) <= BRANDS_MAX else _("the job site")
         if brands:
             lines.append(_("Brands: %(brands)s.") % {"brands": brands})
+        if vacancies := ", ".join(map(str, invitation.vacancies.all())):
+            lines.append(_("Vacancies: %(vacancies)s.") % {"vacancies": vacancies})
         lines += [
             "",
             _("Accept the invitation here:"),

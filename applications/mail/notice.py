@@ -17,7 +17,7 @@ from applications.mail.receipt import end, facts
 from applications.models import Application, Message, Origin
 from applications.submissions.links import MAX_AGE
 from jobsite.languages import supported
-from vacancies.models import Vacancy
+from vacancies.models import Requisition, TeamMember, Vacancy
 
 
 def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
@@ -102,7 +102,7 @@ def beginning(origin: Origin) -> Iterator[str]:
     application = origin.application
     yield _("Hello,")
     yield ""
-    yield from purpose(origin)
+    yield from purpose(origin.basis, origin.application.vacancy)
     yield ""
     yield from facts(application)
     yield _("Source: %(source)s") % {"source": origin.get_channel_display()}
@@ -112,13 +112,13 @@ def beginning(origin: Origin) -> Iterator[str]:
         yield ""
 
 
-def purpose(origin: Origin) -> Iterator[str]:
-    """Yield why the data of the applicant are stored, and what. It is also read out to applicants
-    without an address.
+def purpose(basis: str, vacancy: Vacancy | None) -> Iterator[str]:
+    """Yield why the data of the applicant are stored, what, and who outside of the company sees them
+    if `vacancy` is known. It is also read out to applicants without an address.
     """
-    if origin.basis == Origin.Basis.REQUEST:
+    if basis == Origin.Basis.REQUEST:
         yield _("We received your application, and store it in our system for applications.")
-    elif origin.basis == Origin.Basis.INTEREST:
+    elif basis == Origin.Basis.INTEREST:
         yield _("We would like to consider you for this vacancy, and store your data for that.")
     else:
         yield _(
@@ -129,3 +129,13 @@ def purpose(origin: Origin) -> Iterator[str]:
         "We keep your name, your contact data, the documents that we received, and our notes and "
         "emails about the selection. We use them only to choose somebody for the vacancy."
     )
+    if vacancy and has_recipients(vacancy):
+        yield _("Recipients: our recruiters, and the employer for whom we fill this vacancy.")
+
+
+def has_recipients(vacancy: Vacancy) -> bool:
+    """Return whether somebody outside of the company may see applications to `vacancy`: it is for a
+    client, or its team has members who see what is presented. Who it is may be confidential.
+    """
+    presented = vacancy.team.filter(sees=TeamMember.Sees.PRESENTED)
+    return bool(Requisition.of(vacancy).client) or presented.exists()

@@ -25,6 +25,10 @@ KINDS: dict[Kind, tuple[str, Promise | str]] = {
         "applications.add_scorecard",
         _("An interview that you took part in is over."),
     ),
+    Kind.OPINION: (
+        "applications.add_scorecard",
+        _("Every morning: applications of your teams that wait for your opinion, if any are new."),
+    ),
     Kind.INTERVIEW: (
         "applications.view_application",
         _(
@@ -90,7 +94,7 @@ def may_still_read(message: Message) -> bool:
         return True
     if not (user.is_active and user.is_staff and may_receive(user, Kind(message.kind))):
         return False
-    own = Vacancy.objects.editable_by(user).order_by()
+    own = Vacancy.objects.reachable_by(user).order_by()
     named = Vacancy.objects.filter(pk__in=message.vacancies)
     return not named.exclude(pk__in=own.values("pk")).exists()
 

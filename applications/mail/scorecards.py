@@ -1,21 +1,34 @@
-"""Emails that ask for a scorecard after an interview, a job of the dispatcher."""
+"""Emails that ask for a scorecard: after an interview, and in the morning about applications that
+wait for the opinion of a team. Jobs of the dispatcher.
+"""
 
 from dataclasses import replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from applications.access import waiting_for
+from applications.mail.daily import LINES_MAX, DailyJob, by_vacancy
 from applications.mail.links import absolute
 from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
-from applications.models import Application, Interview, Message, Participant, Scorecard
+from applications.models import (
+    Application,
+    Interview,
+    Message,
+    Participant,
+    Scorecard,
+    StageChange,
+)
+from jobsite.api.absolute_urls import with_query
 from jobsite.text.formats import format_datetime
-from vacancies.models import Vacancy
+from vacancies.models import TeamMember
 
 
 class ScorecardEmails:
@@ -52,9 +65,8 @@ class ScorecardEmails:
             card.save()
             is_told = recipients_of(Message.Kind.SCORECARD).filter(pk=user.pk).exists()
             may = is_told and may_receive(user, Message.Kind.SCORECARD)
-            if not (
-                may and Vacancy.objects.editable_by(user).filter(pk=application.vacancy_id).exists()
-            ):
+            own = Application.objects.visible_to(user)
+            if not (may and own.filter(pk=application.pk).exists()):
                 return "scorecard nothing"
             _queue(application, entry, user, base_url=self.base_url, at=at)
         return "scorecard queued"
@@ -89,3 +101,46 @@ def _queue(
         email = email_to(user, Message.Kind.SCORECARD, subject, lines, base_url=base_url)
         email = replace(email, application=application, vacancies=[application.vacancy_id])
         return queue(email, at=at)
+
+
+def queue_opinions(user: User, *, at: datetime, base_url: str = "") -> Message | None:
+    """Queue the email: how many applications of each vacancy wait for the opinion of `user`, a
+    member of its team. Return None if there are none, or none that came to their stage since the
+    last email. It has no personal data of applicants.
+    """
+    members = TeamMember.objects.filter(user=user)
+    told = members.filter(vacancy=OuterRef("vacancy")).values("told_at")
+    rows = waiting_for(user).filter(vacancy__in=members.values("vacancy"))
+    later = StageChange.objects.filter(application=OuterRef("pk"), at__gt=OuterRef("told_at"))
+    is_new = Q(told_at=None) | Exists(later)
+    if not rows.annotate(told_at=Subquery(told)).filter(is_new).exists():
+        return None
+    counts = by_vacancy(rows)
+    total = sum(row["count"] for row in counts)
+    address = absolute(reverse("admin:applications_application_yours"), base_url)
+    with translation.override(language_of(user)), transaction.atomic():
+        members.filter(vacancy__in=[row["vacancy"] for row in counts]).update(told_at=at)
+        subject = ngettext(
+            "%(count)d application for your opinion",
+            "%(count)d applications for your opinion",
+            total,
+        )
+        lines = [_("Colleagues want to know what you think:")]
+        for row in counts[:LINES_MAX]:
+            url = with_query(address, vacancy=row["vacancy"])
+            lines += ["", f"{row['title']}: {row['count']}", url]
+        lines += ["", address] if len(counts) > LINES_MAX else []
+        email = email_to(
+            user, OpinionEmails.kind, subject % {"count": total}, lines, base_url=base_url
+        )
+        return queue(replace(email, vacancies=[row["vacancy"] for row in counts]), at=at)
+
+
+class OpinionEmails(DailyJob):
+    """One email a day at most to each member of a team."""
+
+    kind, queue = Message.Kind.OPINION, staticmethod(queue_opinions)
+
+    def recipients(self, at: datetime) -> list[int]:
+        members = set(TeamMember.objects.values_list("user", flat=True))
+        return [pk for pk in super().recipients(at) if pk in members] if members else []

@@ -15,7 +15,6 @@ from applications.mail.daily import DailyJob, by_vacancy, lines_of
 from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, recipients_of
 from applications.models import Application, Message, Stage
-from vacancies.models import Vacancy
 
 MONDAY = 0
 
@@ -25,8 +24,7 @@ def queue_stale(user: User, *, at: datetime, base_url: str = "") -> Message | No
     assigned to `user`, and of those that nobody has if `user` gets the daily digest. Return None if
     there are none.
     """
-    own = Vacancy.objects.editable_by(user).values("pk")
-    rows = Application.objects.filter(vacancy__in=own).waiting_too_long(at=at)
+    rows = Application.objects.visible_to(user).waiting_too_long(at=at)
     mine = rows.assigned_to(user)
     if recipients_of(Message.Kind.DIGEST).filter(pk=user.pk).exists():
         mine = mine | rows.assigned_to_nobody()

@@ -8,7 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from applications.models.message import Message
-from vacancies.models import Brand
+from vacancies.models import Brand, TeamMember, Vacancy
 
 
 class Invitation(models.Model):
@@ -24,6 +24,14 @@ class Invitation(models.Model):
     last_name = models.CharField(max_length=150, blank=True, default="")
     role = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="+")
     brands = models.ManyToManyField(Brand, blank=True, related_name="+")
+    # To their teams, with what the member sees there.
+    vacancies = models.ManyToManyField(Vacancy, blank=True, related_name="+")
+    sees = models.CharField(
+        max_length=10,
+        choices=TeamMember.Sees.choices,
+        default=TeamMember.Sees.ALL,
+        db_default=TeamMember.Sees.ALL,
+    )
     language = models.CharField(max_length=2)  # of the email
     # An invitation is worth no more than the permissions of its author, so it is deleted with the
     # account.

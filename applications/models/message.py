@@ -132,6 +132,7 @@ class Message(models.Model):
         DECISION = "decision", _("decision on a request for approval")
         SCORECARD = "scorecard", _("request for a scorecard")
         STALE = "stale", _("applications without a decision")
+        OPINION = "opinion", _("applications for an opinion")
         INVITATION = "invitation", _("invitation of a colleague")
         INTERVIEW = "interview", _("interview")
         REMINDER = "reminder", _("reminder of an interview")
@@ -335,6 +336,7 @@ class Note(models.Model):
     )
     text = models.TextField(max_length=10_000)
     mentioned = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+")
+    is_for_team = models.BooleanField(_("for the team"), default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -183,6 +183,12 @@ class Stage(models.Model):
             "on Mondays. 0: never."
         ),
     )
+    is_presented = models.BooleanField(
+        _("presented"),
+        default=False,
+        db_default=False,
+        help_text=_("Members of a team who see presented applications only see those in it."),
+    )
     position = models.PositiveIntegerField(_("position"), default=0)
 
     class Meta:

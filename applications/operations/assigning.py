@@ -9,16 +9,21 @@ from django.db import transaction
 from applications.models import Application, ApplicationTag, Tag
 from applications.querysets import readers_of
 from jobsite.db.folding import fold
-from vacancies.models import Vacancy
+from vacancies.models import TeamMember, Vacancy
 
 
 def readers_of_all(applications: Collection[int]) -> list[User]:
     """Return the colleagues who may view all `applications`, by user name."""
     rows = Vacancy.objects.filter(applications__in=applications).only("brand").order_by("pk")
-    # one of each brand: whoever may view its applications may view those of the brand
-    vacancies = {vacancy.brand_id: vacancy for vacancy in rows}
+    brands = {vacancy.pk: vacancy.brand_id for vacancy in rows}
+    # Who sees presented applications only does not see all of them.
+    members = TeamMember.objects.filter(vacancy__in=brands, sees=TeamMember.Sees.ALL)
+    with_team = set(members.values_list("vacancy", flat=True))
+    # Of the vacancies without a team, one of each brand: whoever may view its applications may view
+    # those of the brand.
+    alike = {pk if pk in with_team else f"brand {brand}": pk for pk, brand in brands.items()}
     found: dict[int, User] | None = None
-    for vacancy in vacancies.values():
+    for vacancy in Vacancy.objects.only("brand").in_bulk(alike.values()).values():
         readers = {user.pk: user for user in readers_of(vacancy)}
         found = (
             readers if found is None else {pk: found[pk] for pk in found.keys() & readers.keys()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import User
@@ -17,7 +18,8 @@ from applications.querysets import accounts_with, folded_address
 from jobsite.accounts import roles
 from jobsite.languages import site_language
 from vacancies.access.brands import brands_of
-from vacancies.models import Brand
+from vacancies.models import Brand, Vacancy
+from vacancies.operations.team import add_members
 from vacancies.querysets import EVERY_BRAND
 
 
@@ -30,25 +32,40 @@ def invitations_of(user: User) -> QuerySet[Invitation]:
     those are shown, sent again and withdrawn.
     """
     rows = Invitation.objects.filter(role__in=roles.grantable_by(user).order_by().values("pk"))
+    invited: Any = Invitation._meta.get_field
+    chosen, teams = (
+        invited(name).remote_field.through._default_manager.filter(invitation=OuterRef("pk"))
+        for name in ("brands", "vacancies")
+    )
+    if not user.has_perm("auth.add_user"):
+        may = user.has_perm("vacancies.change_vacancy")
+        rows = rows.filter(Exists(teams), role__name__in=roles.TEAM_ROLES) if may else rows.none()
+        rows = rows.exclude(Exists(chosen))
     if user.has_perm(EVERY_BRAND):
         return rows
-    links = Invitation.brands.through
-    chosen = links.objects.filter(invitation=OuterRef("pk"))
-    own = brands_of(user).order_by().values("pk")
-    return rows.filter(Exists(chosen)).exclude(Exists(chosen.exclude(brand__in=own)))
+    foreign = chosen.exclude(brand__in=brands_of(user).order_by().values("pk"))
+    others = teams.exclude(vacancy__in=Vacancy.objects.editable_by(user).order_by().values("pk"))
+    some = rows.filter(Exists(chosen) | Exists(teams))
+    return some.exclude(Exists(foreign) | Exists(others))
 
 
 def invite(
-    *, invitation: Invitation, brands: Iterable[Brand], base_url: str = "", at: datetime
+    *,
+    invitation: Invitation,
+    brands: Iterable[Brand] = (),
+    vacancies: Iterable[Vacancy] = (),
+    base_url: str = "",
+    at: datetime,
 ) -> Invitation:
-    """Send `invitation`, which is new, to work for `brands`, and return it.
-    Raise NotAllowedError.
+    """Send `invitation`, which is new, to work for `brands` and in the teams of `vacancies`, and
+    return it. Raise NotAllowedError.
     """
     author = invitation.author
     with transaction.atomic():
         invitation.sent_at = at
         invitation.save()
         invitation.brands.set(brands)
+        invitation.vacancies.set(vacancies)
         _check(invitation)
         queue_invitation(invitation, base_url=base_url, at=at)
         _log(author, invitation, ADDITION)
@@ -71,8 +88,9 @@ def send_again(*, invitation: Invitation, author: User, base_url: str = "", at: 
 def accept(
     *, invitation: Invitation, user: User | None = None, password: str | None = None, at: datetime
 ) -> User:
-    """Give `user`, or a new account with `password`, the role and the brands of `invitation`, and
-    delete it. Return the account. Without a password, it can only sign in by an identity provider.
+    """Give `user`, or a new account with `password`, the role, the brands and the teams of
+    `invitation`, and delete it. Return the account. Without a password, it can only sign in by an
+    identity provider. To be in a team, a colleague who may view applications needs no other role.
 
     Raise Invitation.DoesNotExist if it was accepted, withdrawn or sent again meanwhile,
     NotAllowedError if its author may not give the role any more, and AccountExistsError if there is
@@ -82,15 +100,23 @@ def accept(
         rows = Invitation.objects.select_for_update(of=("self",)).select_related("author", "role")
         row = rows.get(pk=invitation.pk, sent_at=invitation.sent_at)
         _check(row)
+        brands, vacancies = list(row.brands.all()), list(row.vacancies.all())
+        keeps_role = False
         if user:
             user = User.objects.select_for_update().get(pk=user.pk)
-            _check_other_brands(row, user)
+            may_view = user.is_staff and user.has_perm("applications.view_application")
+            keeps_role = bool(vacancies and may_view and not brands)
+            if not keeps_role:
+                _check_other_brands(row, user)
         else:
             user = _create(row, password, at)
         user.is_staff = True
         user.save(update_fields=["is_staff"])
-        user.groups.add(row.role)
-        user.brands.add(*row.brands.all())
+        if not keeps_role:
+            user.groups.add(row.role)
+        user.brands.add(*brands)
+        for vacancy in vacancies:
+            add_members(vacancy=vacancy, users=[user], sees=row.sees, author=row.author, at=at)
         _log(row.author, row, CHANGE, user)
         _delete(row)
     return user
@@ -135,8 +161,7 @@ def _create(invitation: Invitation, password: str | None, at: datetime) -> User:
 def _check(invitation: Invitation) -> None:
     # With the permissions that they have now.
     author = User.objects.filter(pk=invitation.author_id).first()
-    may = author and author.has_perm("auth.add_user") and invitations_of(author)
-    if not (may and may.filter(pk=invitation.pk).exists()):
+    if not (author and invitations_of(author).filter(pk=invitation.pk).exists()):
         raise NotAllowedError
 
 
@@ -169,4 +194,6 @@ def _log(author: User, invitation: Invitation, flag: int, account: User | None =
         elif flag == DELETION:
             text = _("Withdrawn. Role: %(role)s. Brands: %(brands)s.")
         text %= {"role": roles.label(invitation.role), "brands": brands}
+        if vacancies := ", ".join(map(str, invitation.vacancies.all())):
+            text += " " + _("Vacancies: %(vacancies)s.") % {"vacancies": vacancies}
         LogEntry.objects.log_actions(author.pk, [account or invitation], flag, text)

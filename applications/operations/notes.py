@@ -7,6 +7,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from applications.access import sees_whole
 from applications.mail.mentions import queue_mentions
 from applications.models import Application, Note
 from applications.querysets import readers_of
@@ -16,17 +17,33 @@ _MENTION = re.compile(r"(?<![\w.+-])@([\w.@+-]+)")
 
 
 def add_note(
-    *, application: Application, text: str, author: User, base_url: str = "", at: datetime
+    *,
+    application: Application,
+    text: str,
+    author: User,
+    is_for_team: bool = False,
+    base_url: str = "",
+    at: datetime,
 ) -> tuple[Note, list[str]]:
     """Add a note with `text`, and queue an email to each colleague that it mentions by @username.
-    Return the note, and the names that are of nobody who may view the application: they get no
-    email.
+    Return the note, and the names that are of nobody who may view it: they get no email. Notes of
+    who only judges are always for the team.
     """
-    readers = readers_of(application.vacancy).exclude(pk=author.pk)
+    is_for_team = is_for_team or not sees_whole(author)
+    readers = readers_of(application.vacancy, application.pk).exclude(pk=author.pk)
     mentioned, unknown = mentions(text, readers)
+    if not is_for_team:
+        unknown += [each.get_username() for each in mentioned if not sees_whole(each)]
+        mentioned = [each for each in mentioned if sees_whole(each)]
     unknown = [name for name in unknown if name.casefold() != author.get_username().casefold()]
     with transaction.atomic():
-        note = Note.objects.create(application=application, author=author, text=text, created_at=at)
+        note = Note.objects.create(
+            application=application,
+            author=author,
+            text=text,
+            is_for_team=is_for_team,
+            created_at=at,
+        )
         note.mentioned.set(mentioned)
         queue_mentions(note, base_url=base_url, at=at)
     return note, unknown

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from applications.access import sees_whole
 from applications.models import Application, HistoryEntry, Interview, Scorecard
 
 
@@ -25,11 +26,13 @@ def takes_part(user: User, application: Application) -> bool:
 
 def may_see_all(user: User, application: Application, cards: Sequence[Scorecard]) -> bool:
     """Return whether `user` may see the sent ones of `cards`, all scorecards of `application`. Who
-    takes part in an interview sees them only after sending an own one, so that they do not
-    influence it.
+    takes part in an interview, or only judges, sees them only after sending an own one, so that
+    they do not influence it.
     """
     own = [card for card in cards if card.author_id == user.pk]
-    return any(card.sent_at for card in own) or not (own or takes_part(user, application))
+    if any(card.sent_at for card in own):
+        return True
+    return sees_whole(user) and not (own or takes_part(user, application))
 
 
 def save_card(*, card: Scorecard, is_sent: bool, at: datetime) -> Scorecard:

@@ -25,9 +25,9 @@ from applications.mail.outbox import as_body, one_line
 from applications.mail.preferences import language_of, may_have_calendar
 from applications.models import CalendarFeed, Interview
 from applications.pages.access import signed_in
+from applications.querysets import of_visible
 from jobsite.api.absolute_urls import base_url
 from jobsite.types import UserRequest
-from vacancies.access.brands import scope_to_brands
 
 BEFORE, AFTER = timedelta(days=30), timedelta(days=180)
 NAMES = (
@@ -104,7 +104,7 @@ def calendar_feed(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _events(user: User, base: str, now: datetime) -> Iterator[FeedEvent]:
     coming = Interview.objects.taking_place(since=now - BEFORE, until=now + AFTER)
-    rows = scope_to_brands(user, coming.with_colleague(user), "application__vacancy")
+    rows = of_visible(coming.with_colleague(user), user)
     related = rows.select_related("application__user").only(*COLUMNS)
     related = related.annotate(title=F("application__vacancy__title"))
     path = reverse("admin:applications_application_change", args=[0])

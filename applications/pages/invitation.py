@@ -83,6 +83,7 @@ def _page(
         "username": new_colleague(found).username,
         "role": roles.label(found.role),
         "brands": found.brands.all(),
+        "vacancies": found.vacancies.all(),
         "oidc_name": settings.OIDC_ISSUER and settings.OIDC_NAME,
         "next": request.path,
     }

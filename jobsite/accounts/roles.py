@@ -40,6 +40,12 @@ RECRUITER = {
     "applications.reason": "view",
     "applications.status": "view",
 }
+TEAM = {  # of a vacancy: TeamMember says of which
+    "applications.application": "view",
+    "applications.historyentry": "view",
+    "applications.note": "view add",
+    "applications.scorecard": "view add",
+}
 EVERY_BRAND = {"vacancies": "work_for_every_brand"}
 APPROVE = {"vacancies": "approve_vacancy"}
 OURS = ("vacancies", "forms_structure", "applications")
@@ -64,10 +70,19 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {},
     ),
     "Brand administrator": (
-        RECRUITER | {"applications.accesslog": "view", "auth.user": "view add change"},
+        RECRUITER
+        | {
+            "vacancies.brand": "view change",
+            "vacancies.brandlink": ALL,
+            "applications.accesslog": "view",
+            "auth.user": "view add change",
+        },
         {},
     ),
+    "Hiring manager": (TEAM, {}),
+    "Client": (TEAM, {}),
 }
+TEAM_ROLES = ("Hiring manager", "Client")  # that a recruiter may give with a vacancy
 AUDITOR = "Auditor"  # views everything, changes nothing
 ADMINISTRATOR = "Administrator"  # everything except what only superusers may do
 NAMES = (*ROLES, AUDITOR, ADMINISTRATOR)
@@ -79,7 +94,13 @@ DESCRIPTIONS = {
     gettext_noop("Approver"): gettext_noop("a recruiter who also approves vacancies of colleagues"),
     gettext_noop("Filter manager"): gettext_noop("filters and options"),
     gettext_noop("Brand administrator"): gettext_noop(
-        "a recruiter who also manages the users of own brands"
+        "a recruiter who also manages own brands and their users"
+    ),
+    gettext_noop("Hiring manager"): gettext_noop(
+        "reads and judges the applications to vacancies whose team they are in"
+    ),
+    gettext_noop("Client"): gettext_noop(
+        "the same, for somebody outside of the company: only applications that are presented"
     ),
     gettext_noop("Auditor"): gettext_noop("view only, for everything"),
     gettext_noop("Administrator"): gettext_noop("everything, including users"),

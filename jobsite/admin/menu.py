@@ -95,8 +95,16 @@ def daily_work() -> list[Item]:
             "permission": "vacancies.admin.dashboard.approves",
             "badge": "vacancies.admin.dashboard.waiting_badge",
         },
+        {
+            "title": _("Your candidates"),
+            "icon": "rate_review",
+            "link": reverse("admin:applications_application_yours"),
+            "permission": "applications.admin.team.yours.has_candidates",
+            "badge": "applications.admin.team.yours.waiting_count",
+        },
         page(_("Applications"), "inbox", "applications.application")
         | {
+            "permission": "applications.admin.team.yours.may_open_list",
             "badge": "jobsite.office.to_do.unread_count",
             "badge_unit": pgettext_lazy("applications", "new"),
         },

@@ -1,5 +1,7 @@
 """Access to internal vacancies: one setting, INTERNAL_ACCESS (docs/decisions.md #3)."""
 
+from typing import Any
+
 from django.conf import settings
 from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed
@@ -27,6 +29,16 @@ def lacks_factor(request: HttpRequest | Request) -> bool:
     return lacks is not None and lacks()
 
 
+def is_colleague(user: Any) -> bool:
+    """Whether `user` is staff who works here. Who may view applications but no vacancies is in a
+    team, as clients are.
+    """
+    is_guest = user.has_perm("applications.view_application") and not user.has_perm(
+        "vacancies.view_vacancy"
+    )
+    return user.is_staff and not is_guest
+
+
 def may_see_internal(request: Request) -> bool:
     """Whether the client of `request` may see internal vacancies. Raises AuthenticationFailed for
     invalid credentials where INTERNAL_ACCESS is "authenticated".
@@ -36,7 +48,7 @@ def may_see_internal(request: Request) -> bool:
         # A session; a bearer token needs no second factor.
         if request.auth is None and lacks_factor(request):
             return False
-        return bool(user and user.is_active and (user.is_staff or user.has_perm(SEE_INTERNAL)))
+        return bool(user and user.is_active and (is_colleague(user) or user.has_perm(SEE_INTERNAL)))
     return not is_protected() or client_address.is_internal(request)
 
 

@@ -23,6 +23,7 @@ from vacancies.admin.base import ContentAdmin, thumbnail
 from vacancies.choices import Fact
 from vacancies.models import Brand, Vacancy
 from vacancies.operations.options import values_replaced
+from vacancies.querysets import EVERY_BRAND
 
 
 class BrandForm(ModelForm):
@@ -77,8 +78,7 @@ class BrandAdmin(ContentAdmin):
     autocomplete_fields = ("form",)
     search_fields = ("name",)
     fieldsets = (
-        (None, {"fields": ("name", "slug", "description", "url", "vacancy_url", "form")}),
-        (_("Career site"), {"fields": ("host", "accent", "embed")}),
+        (None, {"fields": ("name", "description", "url", "accent", "form")}),
         (_("People"), {"fields": ("members", "requires_approval")}),
         (
             _("Icons"),
@@ -93,6 +93,7 @@ class BrandAdmin(ContentAdmin):
                 )
             },
         ),
+        (_("For developers"), {"fields": ("slug", "vacancy_url", "host", "embed")}),
     )
     readonly_fields = ("embed", "small_icon", "large_icon")
 
@@ -101,9 +102,19 @@ class BrandAdmin(ContentAdmin):
         alone. Only users who manage accounts can edit both.
         """
         hidden = set() if request.user.has_perm("auth.change_user") else {"members"}
-        if not settings.CAREER_SITE:
-            hidden.add("host")
-        return [(name, spec) for name, spec in self.fieldsets if hidden.isdisjoint(spec["fields"])]
+        left_out = set() if settings.CAREER_SITE else {"host", "accent", "embed"}
+        return [
+            (name, {"fields": tuple(each for each in spec["fields"] if each not in left_out)})
+            for name, spec in self.fieldsets
+            if hidden.isdisjoint(spec["fields"])
+        ]
+
+    def get_readonly_fields(self, request: UserRequest, obj: Brand | None = None) -> Any:
+        """Links of other sites have the value, and the host is that of a server: who works for
+        some brands does not change them.
+        """
+        own = super().get_readonly_fields(request, obj)
+        return own if request.user.has_perm(EVERY_BRAND) else (*own, "slug", "host")
 
     def get_form(self, request: UserRequest, *args: Any, **kwargs: Any) -> type[BrandForm]:
         # A new class for each request.
@@ -119,7 +130,7 @@ class BrandAdmin(ContentAdmin):
 
     def save_model(self, request: UserRequest, obj: Brand, form: BrandForm, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        if old := form.initial.get("slug"):  # stored queries follow it
+        if "slug" in form.fields and (old := form.initial.get("slug")):  # stored queries follow it
             values_replaced.send(Brand, keyword=Fact.BRAND, new={old: obj.slug})
 
     def formfield_for_foreignkey(

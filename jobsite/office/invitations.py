@@ -48,8 +48,8 @@ class InvitationPages(AdminPages):
 
     def _invite(self, request: UserRequest, form: InviteForm) -> bool:
         address = form.cleaned_data["email"]
-        if not _is_within_rate(request, address):
-            form.add_error("email", _too_many())
+        if not is_within_rate(request, address):
+            form.add_error("email", too_many())
             return False
         data = dict(form.cleaned_data)
         brands = data.pop("brands")
@@ -63,8 +63,8 @@ class InvitationPages(AdminPages):
 
     def send_again_view(self, request: UserRequest, pk: int) -> HttpResponse:
         def send(invitation: Invitation) -> str:
-            if not _is_within_rate(request, invitation.email):
-                messages.error(request, _too_many())
+            if not is_within_rate(request, invitation.email):
+                messages.error(request, too_many())
                 return ""
             operations.send_again(
                 invitation=invitation,
@@ -116,14 +116,14 @@ def open_invitations(request: UserRequest) -> list[dict[str, object]]:
             "email": row.email,
             "name": row.name,
             "role": roles.label(row.role),
-            "brands": ", ".join(str(brand) for brand in row.brands.all()),
-            "state": _state(row, row.is_expired(at=now)),
+            "brands": ", ".join(map(str, [*row.brands.all(), *row.vacancies.all()])),
+            "state": state_of(row, row.is_expired(at=now)),
         }
-        for row in rows.prefetch_related("brands")
+        for row in rows.prefetch_related("brands", "vacancies")
     ]
 
 
-def _state(invitation: Invitation, is_expired: bool) -> str:
+def state_of(invitation: Invitation, is_expired: bool) -> str:
     message = invitation.message
     if message and message.state == Message.State.FAILED:
         return gettext("Email failed: %(reason)s") % {"reason": gettext(message.error)}
@@ -135,11 +135,11 @@ def _state(invitation: Invitation, is_expired: bool) -> str:
     return gettext("Invited, valid until %(time)s") % values
 
 
-def _is_within_rate(request: UserRequest, address: str) -> bool:
+def is_within_rate(request: UserRequest, address: str) -> bool:
     """Count an email to `address`, so that nobody can fill a mailbox."""
     rate = RateLimit(settings.RESET_MAIL_RATE)
     return rate.allow(f"invitation-{request.user.pk}-{address.casefold()}")
 
 
-def _too_many() -> str:
+def too_many() -> str:
     return gettext("You sent several invitations to this address. Try again in an hour.")

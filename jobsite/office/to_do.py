@@ -25,9 +25,9 @@ from applications.models import (
     Scorecard,
     Stage,
 )
+from applications.querysets import of_visible
 from jobsite.admin.once import once_per_request
 from jobsite.types import JsonObject, StrOrPromise, UserRequest
-from vacancies.access.brands import scope_to_brands
 from vacancies.admin.dashboard import MAX_ROWS, address, approves
 from vacancies.admin.list.filters import APPROVAL, ENDING, FILLED, attention
 from vacancies.models import IntegrationToken, Vacancy, waiting_for_approval
@@ -55,7 +55,7 @@ class Part:
 
 def unread(request: UserRequest) -> QuerySet:
     """Return the applications that no recruiter has opened yet, of those that the user may see."""
-    return scope_to_brands(request.user, Application.objects.filter(read_at=None), "vacancy")
+    return Application.objects.filter(read_at=None).visible_to(request.user)
 
 
 @once_per_request
@@ -180,7 +180,7 @@ def interviews(request: UserRequest) -> Iterator[Part]:
     if not request.user.has_perm("applications.view_historyentry"):
         return
     today = HistoryEntry.objects.today().exclude(ends_at__lte=timezone.now())
-    rows = scope_to_brands(request.user, today, "application__vacancy")
+    rows = of_visible(today, request.user)
     shown = rows.select_related("application__user").order_by("planned_at", "pk")
     if found := list(shown[: MAX_COUNT + 1]):
         yield Part(
@@ -235,7 +235,7 @@ def interview_problems(request: UserRequest) -> Iterator[Part]:
             "set",
         ),
     ):
-        own = scope_to_brands(request.user, rows, f"{path}__vacancy").order_by("pk")
+        own = of_visible(rows, request.user, path).order_by("pk")
         if found := list(own.select_related(f"{path}__user", *also)[: MAX_COUNT + 1]):
             yield Part(
                 title,
@@ -286,14 +286,14 @@ def too_long(request: UserRequest) -> Iterator[Part]:
     if not Stage.objects.filter(remind_days__gt=0).exists():
         return
     rows = Application.objects.waiting_too_long(at=timezone.now())
-    if count := capped(scope_to_brands(request.user, rows, "vacancy")):
+    if count := capped(rows.visible_to(request.user)):
         yield Part(
             _("Too long in their stage"), "hourglass_bottom", count, applications(waiting="long")
         )
 
 
 def undecided(request: UserRequest) -> Iterator[Part]:
-    rows = scope_to_brands(request.user, undecided_before(Application.objects.all()), "vacancy")
+    rows = undecided_before(Application.objects.visible_to(request.user))
     if count := capped(rows):
         yield Part(
             _("Without a decision for a week"),

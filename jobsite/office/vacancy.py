@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -13,6 +14,7 @@ from applications.admin.parts import LIST_QUERY
 from applications.models import Application, Stage
 from jobsite.admin.base import counted, counted_link
 from jobsite.office.reporting.pages import ReportPages
+from jobsite.office.team import TeamPages
 from jobsite.types import Context, UserRequest
 from vacancies.admin.vacancy import VacancyBaseAdmin
 from vacancies.models import Vacancy
@@ -49,7 +51,7 @@ def first_of(vacancy: Vacancy, filters: str) -> str:
 
 @admin.register(Vacancy)
 class VacancyAdmin(VacancyBaseAdmin):
-    page_classes: Any = (ReportPages, *VacancyBaseAdmin.page_classes)
+    page_classes: Any = (ReportPages, TeamPages, *VacancyBaseAdmin.page_classes)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         count = counted(Application.objects.all(), "vacancy")
@@ -57,9 +59,12 @@ class VacancyAdmin(VacancyBaseAdmin):
 
     def head_of(self, request: UserRequest, vacancy: Vacancy) -> Context:
         """Add the candidates, for those who may see applications."""
-        head = super().head_of(request, vacancy)
+        head: dict[str, Any] = dict(super().head_of(request, vacancy))
         if request.user.has_perm("applications.view_application"):
             head["candidates"] = candidates_of(vacancy)
+        if self.has_change_permission(request, vacancy):
+            url = reverse("admin:vacancies_vacancy_team", args=[vacancy.pk])
+            head["menu"].insert(0, {"label": gettext("Team…"), "icon": "group_add", "url": url})
         return head
 
     list_columns = (*VacancyBaseAdmin.list_columns, "applied")

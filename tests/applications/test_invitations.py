@@ -218,7 +218,8 @@ def test_inviter_does_not_learn_whether_an_address_has_an_account(brand_admin, a
 def test_brand_administrator_gives_no_higher_role_and_no_other_brand(brand_admin, acme, beta):
     client = signed_in(brand_admin)
     offered = client.get(ADD).context["form"].fields
-    assert [each.name for each in offered["role"].queryset] == ["Brand administrator", "Recruiter"]
+    may_give = ["Brand administrator", "Client", "Hiring manager", "Recruiter"]
+    assert [each.name for each in offered["role"].queryset] == may_give
     assert list(offered["brands"].queryset) == [acme]
     for role in ("Editor", "Filter manager", "Auditor", "Administrator"):
         page = client.post(ADD, form(role, acme))

@@ -16,6 +16,7 @@ from vacancies.models.statistics import (
     StateCount,
     StatisticsQuerySet,
 )
+from vacancies.models.team import TeamMember
 from vacancies.models.template import VacancyTemplate
 from vacancies.models.unsaved import Autosave, Presence, purge_unsaved, settled_pages
 from vacancies.models.vacancy import Vacancy
@@ -66,6 +67,7 @@ __all__ = [
     "SearchTerm",
     "StateCount",
     "StatisticsQuerySet",
+    "TeamMember",
     "TextState",
     "TouchKind",
     "Vacancy",

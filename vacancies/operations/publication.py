@@ -17,6 +17,7 @@ from vacancies.models import Change, Requisition, Vacancy, needs_approval
 from vacancies.operations.approval_requests import needed_reason
 from vacancies.operations.blockers import publish_blockers
 from vacancies.operations.save import Edit, save_content, save_values
+from vacancies.operations.team import copy_team
 from vacancies.querysets import VacancyQuerySet
 
 
@@ -233,8 +234,8 @@ def _run(
 
 
 def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> Vacancy:
-    """Return a new draft with the content of `vacancy`, without its dates,
-    and for the same client.
+    """Return a new draft with the content of `vacancy`, without its dates, for the same client and
+    team.
     """
     with transaction.atomic():
         # Locked, so that the columns and the related rows are from the same save.
@@ -254,4 +255,5 @@ def duplicate(*, vacancy: Vacancy, at: datetime, author: User | None = None) -> 
         internal = Requisition.objects.filter(vacancy=vacancy).exclude(client="")
         for client in internal.values_list("client", flat=True):
             Requisition.objects.create(vacancy=saved, client=client, updated_at=at)
+        copy_team(vacancy, saved, author=author, at=at)
         return saved

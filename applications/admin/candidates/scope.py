@@ -6,24 +6,25 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
+from applications.access import sees_whole
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.models import Application
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
-from vacancies.access.brands import scope_to_brands
 
 
 def own_applications(user: User) -> ApplicationQuerySet:
-    """Return the applications to the brands of `user`. Those that a user sees only as a member of a
-    hiring team are not among them: teams see no candidates.
+    """Return the applications that pages of candidates show `user`: those that `user` may see. Who
+    only judges sees no candidates (applications/access.py).
     """
-    rows: Any = scope_to_brands(user, Application.objects.all(), "vacancy")
-    return rows
+    rows: ApplicationQuerySet = Application.objects.visible_to(user)
+    return rows if sees_whole(user) else rows.none()
 
 
 def may_see_candidates(request: HttpRequest) -> bool:
-    return request.user.has_perm("applications.view_application")
+    user: Any = request.user
+    return user.has_perm("applications.view_application") and sees_whole(user)
 
 
 def candidate_links(request: UserRequest, application: Application) -> dict[str, bool]:

@@ -19,7 +19,7 @@ from jobsite.admin.base import JobsiteAdmin, as_id
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
-from vacancies.access.brands import colleagues_of, scope_to_brands
+from vacancies.access.brands import colleagues_of
 from vacancies.querysets import EVERY_BRAND
 
 
@@ -94,7 +94,7 @@ class AccessLogAdmin(ReadOnlyAdmin):
         entries = super().get_queryset(request)
         if request.user.has_perm(EVERY_BRAND):
             return entries
-        own = scope_to_brands(request.user, Application.objects.all(), "vacancy")
+        own = Application.objects.visible_to(request.user)
         return entries.filter(application__in=own.order_by().values("pk"))
 
     def has_delete_permission(self, request: UserRequest, obj: Model | None = None) -> bool:
@@ -155,7 +155,7 @@ def add_links(request: UserRequest, entries: list[Any]) -> list[Any]:
     found: dict[int, Application] = {}
     if request.user.has_perm("applications.view_application"):
         rows = Application.objects.filter(pk__in={each.application for each in entries})
-        own = scope_to_brands(request.user, rows.select_related("user", "vacancy"), "vacancy")
+        own = rows.select_related("user", "vacancy").visible_to(request.user)
         found = {row.pk: row for row in own.only(*NAMES)}
     for each in entries:
         each.actor_url = (

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
 from applications.admin.catalogue.my_emails import my_emails
+from applications.admin.scoped import ScopedAdmin
 from applications.models import Access, Message
 from applications.operations.access_log import log_access
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
@@ -20,7 +21,6 @@ from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import UserRequest
-from vacancies.admin.brand_access import BrandScopedAdmin
 
 COLORS = {
     Message.State.QUEUED: "info",
@@ -31,10 +31,9 @@ COLORS = {
 
 
 @admin.register(Message)
-class MessageAdmin(BrandScopedAdmin):
+class MessageAdmin(ScopedAdmin):
     """Emails are read only. Those that failed can be queued again."""
 
-    vacancy = "application__vacancy"
     list_display = ("summary", "to", "state_label", "queued", "reason")
     list_filter = ("state", "kind")
     list_links_template = "admin/applications/message/my_emails_link.html"

@@ -21,9 +21,13 @@ class StageAdmin(JobsiteAdmin):
         "email",
         "email_after_hours",
         "remind_days",
+        "is_presented",
         "position",
     )
-    list_display = ("name", "status", "embargo_days", "kind", "asks_reason", "position")
+    list_display = (
+        *("name", "status", "embargo_days", "kind", "asks_reason", "is_presented"),
+        "position",
+    )
     list_select_related = ("status",)
     ordering_field = "position"
     search_fields = ("name",)

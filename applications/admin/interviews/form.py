@@ -68,7 +68,9 @@ class InterviewForm(MeetingForm):
         self.entry, self.now = entry, now
         super().__init__(*args, **kwargs)
         taking_part = Participant.objects.filter(entry=entry.pk or 0).exclude(user=None)
-        self.offer_colleagues(entry.application.vacancy, Q(pk__in=taking_part.values("user")))
+        self.offer_colleagues(
+            entry.application.vacancy, entry.application_id, Q(pk__in=taking_part.values("user"))
+        )
         if not entry.application.address:
             self.fields["invites"].label = gettext("Show it to the applicant")
             self.fields["invites"].help_text = gettext("Without an email: there is no address.")

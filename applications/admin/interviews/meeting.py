@@ -99,9 +99,9 @@ class MeetingForm(forms.Form):
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
     )
 
-    def offer_colleagues(self, vacancy: Vacancy, *others: Q) -> None:
-        """Offer those who may read the applications to `vacancy`, and `others`."""
-        wanted = Q(pk__in=readers_of(vacancy).values("pk"))
+    def offer_colleagues(self, vacancy: Vacancy, application: int | None, *others: Q) -> None:
+        """Offer those who may read `application`, or all to `vacancy`, and `others`."""
+        wanted = Q(pk__in=readers_of(vacancy, application).values("pk"))
         for each in others:
             wanted |= each
         colleagues: Any = self.fields["colleagues"]

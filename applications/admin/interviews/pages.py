@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -22,6 +22,7 @@ from jobsite.admin.base import as_id, posted_again
 from jobsite.api.absolute_urls import base_url
 from jobsite.text.names import person
 from jobsite.types import UserRequest
+from vacancies.models import Vacancy
 
 VIEW = "applications.view_application"
 
@@ -112,6 +113,7 @@ class InterviewPages(ApplicationPages):
             "overlaps": _overlaps(form) if emails is not None else [],
             "repeated": posted_again(request, "step"),
             "back": self.page_of(request, application, "interviews"),
+            "team_url": _team_url(request, application),
         }
         response = render(
             request,
@@ -170,6 +172,15 @@ class InterviewPages(ApplicationPages):
         )
         self.message(request, gettext("Your answer was saved."), messages.SUCCESS)
         return self._back(request, application)
+
+
+def _team_url(request: UserRequest, application: Application) -> str:
+    """Return the page that adds a colleague to the team, "" if the user may not."""
+    own = Vacancy.objects.editable_by(request.user).filter(pk=application.vacancy_id)
+    if not (request.user.has_perm("vacancies.change_vacancy") and own.exists()):
+        return ""
+    url = reverse("admin:vacancies_vacancy_team", args=[application.vacancy_id])
+    return f"{url}?application={application.pk}"
 
 
 def _previews(emails: list[Message]) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ class SlotPages(ApplicationPages):
         initial = initial_meeting(people[0], request.user)
         with in_zone((data or initial).get("zone", "")):
             form = SlotsForm(data, initial=initial, now=now)
-            form.offer_colleagues(vacancy)
+            form.offer_colleagues(vacancy, None)
             emails: list[Message] | None = None
             if data and step != "edit" and form.is_valid():
                 times = OfferedTimes(

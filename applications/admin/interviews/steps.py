@@ -17,11 +17,12 @@ from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from applications.access import sees_whole
+from applications.admin.scoped import ScopedAdmin
 from applications.models import HistoryEntry
 from jobsite.days import start_of_day
 from jobsite.text.formats import format_date
 from jobsite.types import StrOrPromise, UserRequest
-from vacancies.admin.brand_access import BrandScopedAdmin
 
 
 class WhenFilter(admin.SimpleListFilter):
@@ -62,8 +63,7 @@ class WhenFilter(admin.SimpleListFilter):
 
 
 @admin.register(HistoryEntry)
-class StepAdmin(BrandScopedAdmin):
-    vacancy = "application__vacancy"
+class StepAdmin(ScopedAdmin):
     list_display = ("day", "time", "name", "applicant", "to", "where", "people", "outcome")
     list_display_links = None
     list_filter = (WhenFilter,)
@@ -109,7 +109,9 @@ class StepAdmin(BrandScopedAdmin):
         return format_html_join(mark_safe("<br>"), "{}: {}", rows)
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
-        return super().get_queryset(request).prefetch_related("participants__user")
+        """Tasks are for recruiters."""
+        rows = super().get_queryset(request).prefetch_related("participants__user")
+        return rows if sees_whole(request.user) else rows.exclude(uid="")
 
     @display(description=_("Result"), ordering="result")
     def outcome(self, step: HistoryEntry) -> str:

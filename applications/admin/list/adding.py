@@ -162,6 +162,13 @@ class AddingForm(ContactForm):
             "max": today,
         }
 
+    def chosen_vacancy(self) -> Vacancy | None:
+        field: Any = self.fields["vacancy"]
+        found: Vacancy | None = field.queryset.filter(
+            pk=as_id(self["vacancy"].value()) or 0
+        ).first()
+        return found
+
     def clean_received_on(self) -> date:
         day: date = self.cleaned_data["received_on"]
         last = timezone.localdate()
@@ -202,6 +209,7 @@ class AddingPage(AdminPages):
                     if response := _add(request, form, stored, key):
                         return response
                     key = secrets.token_hex(16)
+        vacancy = form.chosen_vacancy()
         context = {
             **self.context(request, gettext("Add application")),
             "media": self.admin.media + forms.Media(AutocompleteDropdownForm.Media),
@@ -209,9 +217,7 @@ class AddingPage(AdminPages):
             "likely": likely,
             "seen": ",".join(str(each.application.pk) for each in likely),
             "key": key,
-            "to_read_out": [
-                " ".join(purpose(Origin(basis=basis))) for basis in ("request", "interest")
-            ],
+            "to_read_out": [" ".join(purpose(basis, vacancy)) for basis in ("request", "interest")],
             "kept": [
                 (_signed(request, row), row.original_name, filesizeformat(row.size))
                 for row in stored.rows

@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils import timezone
@@ -18,6 +19,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
+from applications.access import sees_whole
 from applications.admin.moves.pages import stages
 from applications.admin.parts import LIST_QUERY
 from applications.admin.selection import NAMES, ApplicationSelection
@@ -27,7 +29,6 @@ from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.form_renderer import escaped
 from jobsite.types import JsonObject, UserRequest
-from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
 MAX_CARDS = 20  # per column; the list has the others
@@ -50,7 +51,9 @@ class BoardPages(AdminPages):
         """Show the newest applications of each stage, of one vacancy or of all."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
-        own = scope_to_brands(request.user, Vacancy.objects.only("title"), "pk")
+        if not sees_whole(request.user):  # the cards have ratings
+            return redirect("admin:applications_application_yours")
+        own = Vacancy.objects.only("title").reachable_by(request.user)
         chosen = as_id(request.GET.get("vacancy__id__exact"))
         vacancy = own.filter(pk=chosen).first() if chosen is not None else None
         rows: ApplicationQuerySet = self.admin.get_queryset(request)

@@ -18,7 +18,6 @@ from applications.admin.page.assigning import tags_of
 from applications.models import ApplicationTag, Reason
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
-from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
 OLDER = "older"
@@ -38,12 +37,12 @@ class VacancyFilter(AutocompleteSelectFilter):
 
     def choices(self, changelist: ChangeList) -> Iterator[dict[str, object]]:
         [choice] = super().choices(changelist)
-        own = scope_to_brands(self.request.user, Vacancy.objects.only("title"), "pk")
+        own = Vacancy.objects.only("title").reachable_by(self.request.user)
         choice["form"].fields[self.lookup_kwarg].queryset = own
         yield choice
 
     def labels(self) -> list[str]:
-        own = scope_to_brands(self.request.user, Vacancy.objects.only("title"), "pk")
+        own = Vacancy.objects.only("title").reachable_by(self.request.user)
         return [str(vacancy) for vacancy in own.filter(pk=self.value())] if self.value() else []
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
@@ -264,3 +263,4 @@ FILTERS = (
     OwnerFilter,
     TagFilter,
 )
+JUDGED_FILTERS = (StageFilter, AgeFilter)  # of who only judges

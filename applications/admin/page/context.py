@@ -25,7 +25,6 @@ from forms_structure.structure import CONSENT
 from jobsite.languages import LANGUAGES
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from vacancies.access.brands import scope_to_brands
 from vacancies.models import Vacancy
 
 MAX_OTHER_APPLICATIONS = 20  # at most so many other applications of the same person
@@ -98,8 +97,7 @@ def pay_told(application: Application) -> str:
 
 def of_person(user: User, application: Application) -> Any:
     """Return the applications of the person of `application` that `user` may see."""
-    rows: Any = scope_to_brands(user, Application.objects.all(), "vacancy")
-    return rows.of_person(application)
+    return Application.objects.visible_to(user).of_person(application)
 
 
 def other_applications(application: Application, person: Any) -> QuerySet:

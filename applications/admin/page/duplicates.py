@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
@@ -12,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from applications.models import Application, SubmissionFile
 from applications.querysets import folded_address, phone_digits
-from vacancies.access.brands import scope_to_brands
 
 ROWS_MAX = 20
 SAME_FILE_MAX = 5  # a file that more applications have says nothing, such as a form to fill in
@@ -60,8 +58,7 @@ def likely_same(
         signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
     if not signs:
         return []
-    own: Any = scope_to_brands(user, Application.objects.all(), "vacancy")
-    rows = own.filter(reduce(or_, signs.values()))
+    rows = Application.objects.visible_to(user).filter(reduce(or_, signs.values()))
     if known is not None:
         rows = rows.exclude(pk__in=known.order_by().values("pk"))
     rows = rows.with_stage().select_related("user", "vacancy")

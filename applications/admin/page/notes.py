@@ -3,6 +3,7 @@ answers to a note stay meaningful.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -13,8 +14,9 @@ from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldBooleanWidget
 
+from applications.access import readable_notes, sees_whole
 from applications.admin.parts import ApplicationPages
 from applications.models import Access, Application, Note
 from applications.operations.access_log import log_access
@@ -32,9 +34,22 @@ MAX_COLLEAGUES = 100  # listed as those who can be mentioned
 class NoteForm(forms.ModelForm):
     class Meta:
         model = Note
-        fields = ("text",)
-        labels = {"text": _("New note")}
-        widgets = {"text": UnfoldAdminTextareaWidget(attrs={"rows": 4})}
+        fields = ("text", "is_for_team")
+        labels = {"text": _("New note"), "is_for_team": _("The team of the vacancy sees it")}
+        widgets = {
+            "text": UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+            "is_for_team": UnfoldBooleanWidget,
+        }
+
+    def __init__(self, data: Any = None, *, has_team: bool) -> None:
+        super().__init__(data)
+        if not has_team:
+            del self.fields["is_for_team"]
+
+
+def _has_team(user: User, application: Application) -> bool:
+    """Return whether `user` chooses if the team of the vacancy sees a note."""
+    return sees_whole(user) and application.vacancy.team.exists()
 
 
 class NotePages(ApplicationPages):
@@ -48,11 +63,12 @@ class NotePages(ApplicationPages):
         """
         application = self.application_or_404(request, object_id, "applications.add_note")
         is_posted = request.method == "POST"
-        form = NoteForm(request.POST if is_posted else None)
+        has_team = _has_team(request.user, application)
+        form = NoteForm(request.POST if is_posted else None, has_team=has_team)
         if not is_posted:
             log_access(request.user, Access.VIEW, application.pk)
         if not form.is_valid():
-            readers = readers_of(application.vacancy).order_by("username")
+            readers = readers_of(application.vacancy, application.pk).order_by("username")
             context = {
                 **self.context(request, _("Note")),
                 **self.page_context(request, application, list(readers)),
@@ -71,6 +87,7 @@ class NotePages(ApplicationPages):
             application=application,
             text=form.cleaned_data["text"],
             author=request.user,
+            is_for_team=form.cleaned_data.get("is_for_team", False),
             base_url=base_url(request),
             at=timezone.now(),
         )
@@ -109,7 +126,7 @@ class NotePages(ApplicationPages):
             "may_see_notes": request.user.has_perm("applications.view_note")
         }
         if context["may_see_notes"]:
-            rows = Note.objects.filter(application=application).select_related("author")
+            rows = Note.objects.filter(readable_notes(request.user), application=application)
             context["notes"] = [
                 {
                     "note": note,
@@ -118,9 +135,11 @@ class NotePages(ApplicationPages):
                     "mentioned": sorted(person(user) for user in note.mentioned.all()),
                     "is_own": may_add and note.author_id == request.user.pk,
                 }
-                for note in rows.prefetch_related("mentioned")
+                for note in rows.select_related("author").prefetch_related("mentioned")
             ]
         if may_add:
-            colleagues = [user for user in readers if user != request.user]
-            context |= {"note_form": NoteForm(), "colleagues": colleagues[:MAX_COLLEAGUES]}
+            is_judge = not sees_whole(request.user)
+            colleagues = [user for user in readers if user != request.user and not is_judge]
+            form = NoteForm(has_team=_has_team(request.user, application))
+            context |= {"note_form": form, "colleagues": colleagues[:MAX_COLLEAGUES]}
         return context

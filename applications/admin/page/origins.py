@@ -177,7 +177,9 @@ def origin_context(submission: Submission | None) -> dict[str, object]:
         "origin": found,
         "origin_author": person(found.author) if found.author else "",
         "informed_at": format_datetime(found.informed_at) if found.informed_at else "",
-        "to_read_out": "" if found.informed_at else " ".join(purpose(found)),
+        "to_read_out": ""
+        if found.informed_at
+        else " ".join(purpose(found.basis, application.vacancy)),
         "deleted_from": format_datetime(found.deleted_from) if at_risk else "",
         "is_correctable": not (application.user_id or application.verified_at),
         **_consent_context(found),

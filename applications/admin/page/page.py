@@ -84,7 +84,7 @@ class ApplicationPage(ApplicationPages):
         files = [each for section in sections for each in section.answers if each.file]
         hashes = [each.file.sha256 for each in files if each.file]
         person = shown.of_person(request.user, obj)
-        readers = list(readers_of(obj.vacancy).order_by("username"))
+        readers = list(readers_of(obj.vacancy, obj.pk).order_by("username"))
         place = WalkPages(self.admin).place_of(request, obj)
         query = f"?{place.query}" if place else ""
         latest = changes[-1] if changes else None

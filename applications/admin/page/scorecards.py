@@ -126,7 +126,11 @@ def _open(
     about = [*(each for each in entries if each.planned_at <= now and not each.is_cancelled), None]
     url = reverse("admin:applications_application_scorecard", args=[application.pk])
     return [
-        {"url": f"{url}?entry={entry.pk}" if entry else url, "about": _about(entry)}
+        {
+            "url": f"{url}?entry={entry.pk}" if entry else url,
+            "about": _about(entry),
+            "entry": entry,
+        }
         for entry in about
         if (entry.pk if entry else None) not in sent_about
     ]

@@ -18,6 +18,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.translation import gettext
 
+from applications.access import sees_whole
 from applications.admin.moves.pages import stages
 from applications.admin.parts import LIST_QUERY, SERIES, ApplicationPages
 from applications.models import Application, Stage
@@ -91,6 +92,8 @@ class WalkPages(ApplicationPages):
         """Say what became of the applications of a series."""
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
+        if not sees_whole(request.user):  # it counts ratings
+            return redirect("admin:applications_application_yours")
         pks = self._visible(request, series_in(request.GET.get(SERIES, "")))
         rows: ApplicationQuerySet = Application.objects.filter(pk__in=pks)
         unrated = set(rows.filter(rating=None).values_list("pk", flat=True))

@@ -9,7 +9,7 @@ from applications.mail.consent import ConsentReminders
 from applications.mail.delivery import MailDelivery
 from applications.mail.digest import Digest
 from applications.mail.reminders import InterviewReminders
-from applications.mail.scorecards import ScorecardEmails
+from applications.mail.scorecards import OpinionEmails, ScorecardEmails
 from applications.mail.stale import StaleEmails
 from applications.manage.events import ApplicationEvents
 from applications.operations.delayed_cancellations import DelayedCancellations
@@ -33,6 +33,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
     kinds = (
         Digest,
         StaleEmails,
+        OpinionEmails,
         ClosingEmails,
         ApprovalEmails,
         WebhookEmails,

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 # The permissions per model and role: view, add, change, delete. Not derived from
 # `jobsite.accounts.roles`.
 R, P, E, V, A, D = "Recruiter", "Approver", "Editor", "Filter manager", "Auditor", "Administrator"
-B = "Brand administrator"
+B, H, C = "Brand administrator", "Hiring manager", "Client"
 MAY = {
     "vacancies.vacancy": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     # Added on the page of a vacancy.
@@ -41,8 +41,8 @@ MAY = {
     "vacancies.filteroption": {R: "v", E: "va", V: "vacd", A: "v", D: "vacd"},
     "forms_structure.form": {R: "vacd", E: "vacd", A: "v", D: "vacd"},
     "forms_structure.consenttext": {R: "v", E: "v", A: "v", D: "va"},
-    "applications.application": {R: "vac", E: "vac", A: "v", D: "vac"},
-    "applications.historyentry": {R: "v", E: "v", A: "v", D: "v"},
+    "applications.application": {R: "vac", E: "vac", A: "v", D: "vac", H: "v"},
+    "applications.historyentry": {R: "v", E: "v", A: "v", D: "v", H: "v"},
     "applications.mailtemplate": {R: "v", E: "vacd", A: "v", D: "vacd"},
     "applications.message": {R: "v", E: "v", A: "v", D: "v"},
     "applications.stage": {R: "v", E: "v", A: "v", D: "vacd"},
@@ -57,18 +57,21 @@ MAY = {
 for _roles in MAY.values():  # a brand administrator is a recruiter who also manages users
     if R in _roles:
         _roles[B] = _roles[R]
+MAY["vacancies.brand"][B], MAY["vacancies.brandlink"][B] = "vc", "vacd"
 # Rows that are added on the page of an application.
 PARTS = {
-    "note": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
+    "note": {R: "va", B: "va", E: "va", A: "v", D: "vacd", H: "va"},
     "email": {R: "va", B: "va", E: "va", A: "v", D: "vacd"},
     "template": {R: "va", B: "va", E: "va", A: "v", D: "va"},
     "person": {D: "d"},
-    "scorecard": {R: "va", B: "va", E: "va", A: "v", D: "va"},
+    "scorecard": {R: "va", B: "va", E: "va", A: "v", D: "va", H: "va"},
     "requisition": {R: "vc", B: "vc", E: "vc", A: "v", D: "vc"},
 }
 for permissions in (*MAY.values(), *PARTS.values()):  # an approver has the pages of a recruiter
     if R in permissions:
         permissions[P] = permissions[R]
+    if H in permissions:
+        permissions[C] = permissions[H]
 NEITHER = ""
 # The permissions for GET and POST of each page; NEITHER for an unsupported method.
 ASKS = {
@@ -89,6 +92,7 @@ ASKS = {
     "forms_structure.form export": "vv",
     "forms_structure.form restore": (NEITHER, "c"),
     "applications.application board": "vv",
+    "applications.application yours": "vv",
     "applications.application move": (NEITHER, "c"),
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
     "applications.application emails": (NEITHER, "email a"),
@@ -117,8 +121,8 @@ ASKS = {
     "applications.application unread": (NEITHER, "c"),
     "applications.application scorecard": ("scorecard a", "scorecard a"),
     "applications.application consider": ("c", NEITHER),  # of an open one; see test_considering.py
-    "applications.application vacancy": "cc",
-    "applications.application undo-vacancy": (NEITHER, "c"),
+    "applications.application vacancy": ("c", NEITHER),  # to an open one; see test_considering.py
+    "applications.application undo-vacancy": (NEITHER, NEITHER),  # of a moved one
     "applications.application candidate": ("v", NEITHER),
     "applications.application join": (NEITHER, NEITHER),  # with another; see test_candidate.py
     "applications.application separate": (NEITHER, NEITHER),
@@ -143,6 +147,7 @@ ASKS = {
     "vacancies.vacancy reports": ("v", NEITHER),
     "vacancies.vacancy internal": ("requisition v", "requisition c"),
     "vacancies.vacancy review": (NEITHER, "c"),
+    "vacancies.vacancy team": ("c", NEITHER),  # for members and addresses; see test_team.py
     "vacancies.vacancy deleted": "vv",
     "vacancies.vacancy autosave": (NEITHER, "c"),
     "vacancies.vacancy discard": (NEITHER, "c"),
@@ -196,6 +201,7 @@ CHANGES_NOTHING = {
     "application-form",
     "deleted",
     "board",
+    "yours",
     "export-csv",
     "export-xlsx",
     "import-template",

@@ -77,7 +77,7 @@ SPECIAL = {
         ),
         *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
         *("summary", "task", "rate", "read"),
-        *("candidate", "join", "separate", "undo-join"),
+        *("candidate", "join", "separate", "undo-join", "yours"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": (
@@ -92,7 +92,7 @@ SPECIAL = {
         *("preview", "application-form", "review", "deleted", "versions", "internal"),
         *("export-csv", "export-xlsx", "import", "import-template"),
         *("publish", "schedule", "unpublish", "extend", "archive", "duplicate"),
-        *("autosave", "discard"),
+        *("autosave", "discard", "team"),
         *("list-preference", "views", "views/add", "views/delete"),
         *("submit", "approval", "template"),
         *("feature", "unfeature", "delete", "undo", "reports"),

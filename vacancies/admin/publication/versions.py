@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
 from jobsite.text.formats import format_datetime
+from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
 from vacancies.access.brands import forms_for, readable_by
 from vacancies.admin.publication.approval import requests_about
@@ -92,6 +93,11 @@ class VersionPages(AdminPages):
         )
         labels = field_labels()
         rows = [row(versions, contents, index, labels) for index in page]
+        team = list(vacancy.team.select_related("user")) if vacancy else []
+        for each, index in zip(rows, page, strict=True):
+            if index and contents[index - 1].get("brand") != contents[index].get("brand"):
+                at = versions[index].created_at
+                each["team"] = [person(one.user) for one in team if one.added_at < at]
         context = self.context(
             request,
             _("History of %(vacancy)s") % {"vacancy": vacancy or contents[-1].get("title", "")},

@@ -35,6 +35,7 @@ def test_user_switches_kinds_off_and_on():
         "decision",
         "interview",
         "mention",
+        "opinion",
         "reminder",
         "scorecard",
         "stale",

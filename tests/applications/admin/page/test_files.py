@@ -55,7 +55,9 @@ def accesses() -> list[tuple]:
 
 def test_file_is_a_sandboxed_attachment(file, django_assert_max_num_queries) -> None:
     client = staff("view_application")
-    with django_assert_max_num_queries(6):  # session, user, permissions (2), file, access log
+    with django_assert_max_num_queries(
+        7
+    ):  # session, user, permissions (2), teams, file, access log
         response = client.get(address(file))
     assert response.content == CONTENT
     assert {
@@ -233,7 +235,7 @@ def test_zip_has_a_folder_for_each_application(file) -> None:
 
 
 def test_zip_has_limits(file, monkeypatch) -> None:
-    client = staff("view_application", "export_application")
+    client = staff("view_application", "view_vacancy", "export_application")
     pk = file.submission.application_id
     without = make_application(vacancy=file.submission.application.vacancy)
     downloaded(client, without.pk)
