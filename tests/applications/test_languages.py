@@ -168,11 +168,10 @@ def test_every_page_of_the_admin(office: SimpleNamespace) -> None:
             if left := leftovers(answer, english, LANGUAGE):
                 found[path] = left
 
-    # confirmations of bulk actions, and of a move on the page of an application
+    # confirmations of bulk actions
     chosen = list(Application.objects.values_list("pk", flat=True))
     actions = [f"move_to_{office.rejected.pk}", "email_selected"]
     posts = [(LIST, {"action": action, "_selected_action": chosen}) for action in actions]
-    posts.append((f"{LIST}{office.own.pk}/change/", {"stage": office.rejected.pk, "rating": "4"}))
     posts.append(
         (f"{LIST}{office.own.pk}/email/", {"subject": MARK, "body": "{x}", "step": "preview"})
     )

@@ -18,12 +18,15 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.core.management import call_command
+from django.db.models import TextField, Value
+from django.db.models.functions import Cast, Concat
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone, translation
 from django.utils.translation import get_language_info, trans_real
 
+from applications.models import MailTemplate
 from forms_structure.models import Form
 from jobsite.admin.users import permission_label
 from jobsite.db.transactions import dry_run
@@ -312,6 +315,9 @@ def test_untranslated_text_is_found() -> None:
 
 @pytest.mark.slow("every page in two languages")
 def test_every_page_of_the_admin(root: Client, shop: dict[Any, Any]) -> None:
+    MailTemplate.objects.update(
+        name=Concat(Value(MARK), Cast("pk", TextField()))
+    )  # recruiters give them
     queries = [*(f"state={state}" for state in (*State, "all")), "q=nothing-that-is-there"]
     queries += [f"attention={code}" for code, _ in REASONS]
     decisions = ("change", *(action.name for action in ACTIONS))

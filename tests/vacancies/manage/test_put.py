@@ -396,7 +396,7 @@ def test_unknown_and_repeated_keys_are_found_at_any_depth(api, body):
         (b'{"title": "a\\u0000b"}', 422),
         (b'{"title": "a", "pay": {"min": NaN}}', 422),
         (b'{"title": "a", "form": 1e400}', 422),
-        (gzip.compress(b"{}"), 400),
+        (gzip.compress(b"{}", mtime=0), 400),
     ],
 )
 def test_a_malformed_body_is_refused(api, content, status):
