@@ -105,11 +105,11 @@ def _with_headers(response: HttpResponse) -> HttpResponse:
 
 def _context(request: HttpRequest, vacancy: Vacancy, token: str = "") -> dict[str, object]:
     language = request.GET.get("language", "")
-    language = language if language in languages_of(vacancy) else ""
+    language = language if text_languages() and language in languages_of(vacancy) else ""
     context = {"request": request, "preview": token or None, "language": language}
     item = VacancySerializer(vacancy, context=context).data
     address = reverse("v1:single-vacancy-detail", args=[vacancy.pk])
-    asked = {"preview": token, "language": language if text_languages() else ""}
+    asked = {"preview": token, "language": language}
     query = "&".join(f"{name}={value}" for name, value in asked.items() if value)
     return {
         "item": item,

@@ -66,7 +66,11 @@ class WalkPages(ApplicationPages):
         return [self.url("summary/", self.summary_view, "summary")]
 
     def begin(self, request: UserRequest, pks: list[int]) -> HttpResponse:
-        """Redirect to the first of the applications `pks` of the list."""
+        """Redirect to the first of the applications `pks` of the list, to the list if there is
+        none.
+        """
+        if not pks:
+            return redirect("admin:applications_application_changelist")
         if len(pks) > MAX:
             text = gettext("These are the first %(count)d applications.")
             self.message(request, text % {"count": MAX}, messages.INFO)

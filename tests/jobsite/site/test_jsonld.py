@@ -241,7 +241,7 @@ def test_no_block_on_other_pages(client, at):
         ("/jobs", 200),
         ("/brands/acme", 200),
         (vacancy.site_path, 410),
-        ("/jobs/99", 404),
+        ("/jobs/999999999", 404),
     ):
         answer = client.get(path)
         assert (answer.status_code, postings(answer.content.decode())) == (status, []), path

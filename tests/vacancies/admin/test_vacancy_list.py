@@ -70,7 +70,7 @@ def test_search_finds_the_same_few_or_many(anna, monkeypatch, django_assert_max_
     make_vacancy(title="Zebra archivist", status="archived")
     make_vacancy(title="Cook")
     anna.get(LIST)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         response = anna.get(f"{LIST}?q=zebra")
     assert [row.pk for row in response.context["cl"].result_list] == [
         row.pk for row in reversed(found)

@@ -129,7 +129,8 @@ class PublicationPages(AdminPages):
         """
         address = reverse("preview", args=[token_for(vacancy.pk)])
         previews = [
-            (language_name(code), f"{address}?language={code}") for code in languages_of(vacancy)
+            (language_name(code), f"{address}?language={code}" if text_languages() else address)
+            for code in languages_of(vacancy)
         ]
         return {**public_changes(vacancy, request.user), "previews": previews}
 
