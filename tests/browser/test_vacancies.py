@@ -73,7 +73,7 @@ def test_vacancy_is_drafted_published_deleted_and_restored(
     # Refused in words, then published.
     follow(page, "link", "Publish now")
     page.get_by_role("heading", name="What the public will see").wait_for()
-    page.locator(".diff", has_text="We care, always").wait_for()
+    page.frame_locator(".public-preview").get_by_text("We care, always").wait_for()
     page.get_by_role("alert").get_by_text(
         "A vacancy needs a lead recruiter to be published."
     ).wait_for()
