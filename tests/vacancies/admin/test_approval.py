@@ -84,7 +84,7 @@ def outcomes(vacancy: Vacancy) -> list[str]:
 def buttons(client: Client, vacancy: Vacancy) -> list[str]:
     """Return the addresses of the publication actions that the page offers."""
     head = client.get(page(vacancy)).context["head"]
-    others = {url(vacancy, name) for name in ("template", "application-form", "delete")}
+    others = {url(vacancy, name) for name in ("template", "application-form", "team", "delete")}
     others.add(vacancy.get_absolute_url())
     found = [each["url"] for each in (head["main"], *head["menu"]) if each]
     return [each for each in found if each not in others]

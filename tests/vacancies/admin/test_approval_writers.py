@@ -280,7 +280,8 @@ def test_form_for_one_vacancy_waits_for_approval(strict: Brand) -> None:
         status = copied(signed_in(user), form, vacancy)
         waits = Approval.objects.filter(vacancy=vacancy.pk, changes__has_key="form")
         found[role] = (status, reread(vacancy).form == form, waits.count())
-    refused = dict.fromkeys(("Filter manager", "Auditor"), (403, True, 0))
+    others = ("Filter manager", "Auditor", "Hiring manager", "Client")
+    refused = dict.fromkeys(others, (403, True, 0))
     assert found == dict.fromkeys(NAMES, (200, True, 1)) | refused
 
 
