@@ -56,7 +56,6 @@ def test_internal_lists_require_credentials(client, settings):
 
 def test_signed_in_request_takes_two_more_queries(client, settings, at, django_assert_num_queries):
     settings.INTERNAL_ACCESS = "authenticated"
-    # Users who are not staff need two more for permissions.
     client.force_login(User.objects.create_user("eve", is_staff=True))
     counts = []
     for made in (1, 2):
@@ -67,7 +66,7 @@ def test_signed_in_request_takes_two_more_queries(client, settings, at, django_a
                 assert client.get(path).status_code == 200
             counts.append(len(queries))
     assert counts[:2] == counts[2:]  # for one row and for three
-    assert max(counts) <= 8
+    assert max(counts) <= 10  # two are for permissions: who only judges sees no internal ones
     with django_assert_num_queries(3):  # public responses do not load the user
         client.get("/v1/vacancies")
 
