@@ -107,7 +107,9 @@ class NewsEmails:
             if key not in self._texts:
                 news = _news(alert, vacancies, count, link)
                 text = render_to_string("applications/emails/alert.txt", news).strip()
-                html = render_to_string("applications/emails/alert.html", news)
+                html = render_to_string(
+                    "applications/emails/alert.html", news | {"language": alert.language}
+                )
                 self._texts[key] = _subject(alert, count), text, html
             subject, text, html = self._texts[key]
             email = _email(alert, Message.Kind.ALERT, link, subject, [text])
