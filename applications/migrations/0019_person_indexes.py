@@ -1,17 +1,19 @@
-"""The indexes of persons and of the newest applications."""
+"""The index of persons."""
 
 from django.db import migrations, models
-from django.db.models import F, Q
+from django.db.models import Q
 
 from jobsite.ops.online_migrations import AddIndexOnline
-
-INDEXES = [
-    models.Index("person", condition=Q(person__isnull=False), name="applications_of_person"),
-    models.Index(F("created_at").desc(), F("id").desc(), name="applications_newest"),
-]
 
 
 class Migration(migrations.Migration):
     atomic = False
     dependencies = [("applications", "0018_persons")]
-    operations = [AddIndexOnline("application", index) for index in INDEXES]
+    operations = [
+        AddIndexOnline(
+            "application",
+            models.Index(
+                "person", condition=Q(person__isnull=False), name="applications_of_person"
+            ),
+        )
+    ]

@@ -126,7 +126,6 @@ class Application(models.Model):
             models.Index(
                 "person", condition=Q(person__isnull=False), name="applications_of_person"
             ),
-            models.Index(F("created_at").desc(), F("id").desc(), name="applications_newest"),
             models.Index(Upper("family_name"), Upper("given_name"), name="applications_of_name"),
             models.Index(
                 "vacancy",

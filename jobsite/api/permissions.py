@@ -33,10 +33,10 @@ def is_colleague(user: Any) -> bool:
     """Whether `user` is staff who works here. Who may view applications but no vacancies is in a
     team, as clients are.
     """
-    is_guest = user.has_perm("applications.view_application") and not user.has_perm(
-        "vacancies.view_vacancy"
+    return user.is_staff and (
+        user.has_perm("vacancies.view_vacancy")
+        or not user.has_perm("applications.view_application")
     )
-    return user.is_staff and not is_guest
 
 
 def may_see_internal(request: Request) -> bool:
