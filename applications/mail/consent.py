@@ -2,7 +2,7 @@
 the question to an applicant, its reminder, and a refusal by who was hired.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -11,14 +11,13 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from applications.mail.links import absolute, new_marker, personal_link
+from applications.mail.links import absolute
 from applications.mail.notice import beginning
-from applications.mail.outbox import Email, email_to, queue
+from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
-from applications.mail.receipt import end
+from applications.mail.receipt import end, queue_with_link
 from applications.models import Application, ConsentRequest, Message
 from applications.submissions.links import MAX_AGE
-from jobsite.languages import supported
 from jobsite.text.formats import format_date
 
 REMINDER_AFTER = timedelta(days=7)
@@ -28,26 +27,18 @@ def queue_question(
     request: ConsentRequest, *, is_reminder: bool = False, base_url: str = "", at: datetime
 ) -> Message:
     """Queue the question of `request`, about an application that a colleague added."""
-    application = request.application
-    language, marker = supported(application.language), new_marker()
-    with translation.override(language):
+
+    def written(link: str) -> tuple[str, Iterable[str]]:
         subject = (
             _("May we store your data? %(vacancy)s")
             if not is_reminder
             else _("Reminder: may we store your data? %(vacancy)s")
         )
-        return queue(
-            Email(
-                kind=Message.Kind.CONSENT,
-                application=application,
-                to=application.address,
-                language=language,
-                subject=subject % {"vacancy": application.vacancy.title},
-                body="\n".join(_question(request, personal_link(base_url, marker))),
-                link_marker=marker,
-            ),
-            at=at,
-        )
+        return subject % {"vacancy": request.application.vacancy.title}, _question(request, link)
+
+    return queue_with_link(
+        request.application, Message.Kind.CONSENT, written, base_url=base_url, at=at
+    )
 
 
 def _question(request: ConsentRequest, link: str) -> Iterator[str]:

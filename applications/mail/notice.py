@@ -4,40 +4,28 @@ it.
 It has no values that were entered: the address may be somebody else's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from django.utils import translation
 from django.utils.translation import gettext as _
 
 from applications.mail.brand_mail import privacy_url
-from applications.mail.links import new_marker, personal_link
-from applications.mail.outbox import Email, queue
-from applications.mail.receipt import end, facts
+from applications.mail.receipt import end, facts, queue_with_link
 from applications.models import Application, Message, Origin
 from applications.submissions.links import MAX_AGE
-from jobsite.languages import supported
 from vacancies.models import Requisition, TeamMember, Vacancy
 
 
 def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
     """Queue the notice. Call it in the transaction that adds the application."""
-    application = origin.application
-    language, marker = supported(application.language), new_marker()
-    with translation.override(language):
-        return queue(
-            Email(
-                kind=Message.Kind.NOTICE,
-                application=application,
-                to=application.address,
-                language=language,
-                subject=_("What we store about you: %(vacancy)s")
-                % {"vacancy": application.vacancy.title},
-                body="\n".join(_lines(origin, personal_link(base_url, marker))),
-                link_marker=marker,
-            ),
-            at=at,
-        )
+
+    def written(link: str) -> tuple[str, Iterable[str]]:
+        subject = _("What we store about you: %(vacancy)s")
+        return subject % {"vacancy": origin.application.vacancy.title}, _lines(origin, link)
+
+    return queue_with_link(
+        origin.application, Message.Kind.NOTICE, written, base_url=base_url, at=at
+    )
 
 
 def queue_correction(
@@ -46,36 +34,30 @@ def queue_correction(
     """Queue the email that says that the application is not for the vacancy `before`, which an
     email named. Call it in the transaction that moves the application.
     """
-    language, marker = supported(application.language), new_marker()
-    with translation.override(language):
-        lines = [
-            _("Hello,"),
-            "",
-            _("We told you of an application for “%(vacancy)s”. That was the wrong vacancy.")
-            % {"vacancy": before.title},
-            _("Your application is for this one:"),
-            "",
-            *facts(application),
-            "",
-            _("Open this link to see your application, to follow it or to withdraw it:"),
-            personal_link(base_url, marker),
-            _("The link is personal and valid for %(days)d days. Do not forward it.")
-            % {"days": MAX_AGE.days},
-            *end(application),
-        ]
-        title = application.vacancy.title
-        return queue(
-            Email(
-                kind=Message.Kind.NOTICE,
-                application=application,
-                to=application.address,
-                language=language,
-                subject=_("Corrected: your application for %(vacancy)s") % {"vacancy": title},
-                body="\n".join(lines),
-                link_marker=marker,
-            ),
-            at=at,
-        )
+
+    def written(link: str) -> tuple[str, Iterable[str]]:
+        subject = _("Corrected: your application for %(vacancy)s")
+        lines = _correction(application, before, link)
+        return subject % {"vacancy": application.vacancy.title}, lines
+
+    return queue_with_link(application, Message.Kind.NOTICE, written, base_url=base_url, at=at)
+
+
+def _correction(application: Application, before: Vacancy, link: str) -> Iterator[str]:
+    yield _("Hello,")
+    yield ""
+    text = _("We told you of an application for “%(vacancy)s”. That was the wrong vacancy.")
+    yield text % {"vacancy": before.title}
+    yield _("Your application is for this one:")
+    yield ""
+    yield from facts(application)
+    yield ""
+    yield _("Open this link to see your application, to follow it or to withdraw it:")
+    yield link
+    yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {
+        "days": MAX_AGE.days
+    }
+    yield from end(application)
 
 
 def _lines(origin: Origin, link: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 the receipt, and the confirmation of a withdrawal.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from django.template.defaultfilters import filesizeformat
@@ -25,17 +25,36 @@ def queue_receipt(*, application: Application, base_url: str = "", at: datetime)
     """Queue the receipt of `application`: what was stored, and the link that proves that the
     mailbox is the applicant's. Call it in the transaction that stores the submission.
     """
+
+    def written(link: str) -> tuple[str, Iterable[str]]:
+        subject = _("We received your application: %(vacancy)s")
+        return subject % {"vacancy": application.vacancy_title}, _receipt(application, link)
+
+    return queue_with_link(application, Message.Kind.RECEIPT, written, base_url=base_url, at=at)
+
+
+def queue_with_link(
+    application: Application,
+    kind: Message.Kind,
+    written: Callable[[str], tuple[str, Iterable[str]]],
+    *,
+    base_url: str,
+    at: datetime,
+) -> Message:
+    """Queue an email to the applicant of `application`, in the language of the application.
+    `written` gets the personal link, and returns the subject and the lines.
+    """
     language, marker = supported(application.language), new_marker()
     with translation.override(language):
-        title = application.vacancy_title
+        subject, lines = written(personal_link(base_url, marker))
         return queue(
             Email(
-                kind=Message.Kind.RECEIPT,
+                kind=kind,
                 application=application,
                 to=application.address,
                 language=language,
-                subject=_("We received your application: %(vacancy)s") % {"vacancy": title},
-                body="\n".join(_receipt(application, personal_link(base_url, marker))),
+                subject=subject,
+                body="\n".join(lines),
                 link_marker=marker,
             ),
             at=at,
