@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models.functions import Coalesce
 
 from applications.models.application import Application
-from vacancies.models import Brand, DailyStatisticsBase, StatisticsQuerySet
+from vacancies.models import DailyStatisticsBase, StatisticsQuerySet
+from vacancies.models.statistics import outlived_brand
 
 
 class DailyApplications(DailyStatisticsBase):
@@ -57,14 +58,7 @@ class MonthlyStages(models.Model):
     RECEIVED, ANSWERED = 0, -1  # in place of the id of a stage
 
     month = models.DateField()  # its first day
-    brand = models.ForeignKey(
-        Brand,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        null=True,
-        related_name="+",
-    )
+    brand = outlived_brand()
     vacancy_number = models.BigIntegerField()  # no foreign keys
     step = models.BigIntegerField()  # the id of a stage, RECEIVED or ANSWERED
     reason = models.BigIntegerField()  # the id of the reason why it ended there, or 0

@@ -4,16 +4,14 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime
 
-from django.db import transaction
-from django.db.models import Case, Count, F, Max, Min, QuerySet, Value, When
+from django.db.models import Case, Count, F, Min, QuerySet, Value, When
 from django.db.models.functions import Concat, TruncDate
 from django.utils import timezone
 
 from applications.models import Application, DailyApplications, Submission
 from jobsite.days import start_of_day
-from jobsite.db.locks import lock_transaction
 from vacancies.dates import end_of_day
-from vacancies.statistics.recording import BACKFILL, DAY, create, day_of
+from vacancies.statistics.recording import BACKFILL, DAY, day_of, record_missing
 from vacancies.statistics.visits import OTHER
 
 # From which its name is kept: a rare source could point to a person.
@@ -35,15 +33,7 @@ def record_days(*, at: datetime) -> int:
     """Record the days until `at` that are missing, and again the last recorded one, which had
     perhaps not finished. Return their number.
     """
-    last = day_of(at)
-    with transaction.atomic():
-        lock_transaction("statistics of applications")
-        first = DailyApplications.objects.aggregate(day=Max("day"))["day"] or _first_day(last)
-        if first is None or first > last:
-            return 0
-        DailyApplications.objects.filter(day=first).delete()
-        create(DailyApplications, _rows(first, last))
-    return (last - first).days + 1
+    return record_missing(DailyApplications, _first_day, _rows, at=at)
 
 
 def _first_day(last: date) -> date | None:

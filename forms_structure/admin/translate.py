@@ -36,25 +36,22 @@ class FormTranslationPages(FormPages):
         form = self.form_or_404(request, object_id)
         if not text_languages():
             raise Http404("Forms are not translated.")
-        if is_post := request.method == "POST":
+        is_post = request.method == "POST"
+        if is_post:
             self.demand("change", request, form)
             Form.objects.select_for_update().filter(pk=form.pk).first()
         found = {each.language: each for each in form.translations.order_by("language")}
         offered = [code for code in languages_for(form) if code not in found]
-        if is_post and (code := request.POST.get("add")) in offered:
-            operations.translate(form, code, author=request.user)
-            return self._done(request, form, code, _("Added %(language)s."))
-        if is_post and (code := request.POST.get("delete")) in found:
-            found[code].delete()
-            return self._done(request, form, code, _("Deleted %(language)s."), shown="")
+        if is_post and (done := self._add_or_delete(request, form, found, offered)):
+            return done
         code = request.GET.get("language") or next(iter(found), "")
         if code and code not in found:
             raise Http404("There is no such translation.")
-        shown = found.get(code)
-        groups = list(_groups(form, shown)) if shown else []
+        groups = list(_groups(form, found[code])) if code else []
         faults: list[str] = []
-        if is_post and shown:
-            faults = self._save(request, shown, [row for _title, rows in groups for row in rows])
+        if is_post and code:
+            rows = [row for _title, rows in groups for row in rows]
+            faults = self._save(request, found[code], rows)
             if not faults:
                 return self._done(request, form, code, _("Saved."))
         context = {
@@ -65,8 +62,7 @@ class FormTranslationPages(FormPages):
             "base": form.extends and address("translate", form.extends),
             "language": code,
             "language_name": Language(code).label if code else "",
-            "is_shown": bool(shown),
-            "missing": len(shown.marks) if shown else 0,
+            "missing": len(found[code].marks) if code else 0,
             "groups": groups,
             "faults": faults,
             "is_wrong": bool(faults),
@@ -75,6 +71,18 @@ class FormTranslationPages(FormPages):
         page = self.context(request, _("Languages of “%(form)s”") % {"form": form}, **context)
         template = "admin/forms_structure/form/translate.html"
         return TemplateResponse(request, template, page, status=422 if faults else 200)
+
+    def _add_or_delete(
+        self, request: UserRequest, form: Form, found: dict[str, Form], offered: list[str]
+    ) -> HttpResponse | None:
+        """Add or delete the language that was posted; None: neither was asked for."""
+        if (code := request.POST.get("add")) in offered:
+            operations.translate(form, code, author=request.user)
+            return self._done(request, form, code, _("Added %(language)s."))
+        if (code := request.POST.get("delete")) in found:
+            found[code].delete()
+            return self._done(request, form, code, _("Deleted %(language)s."), shown="")
+        return None
 
     def _save(self, request: UserRequest, shown: Form, rows: list[TextRow]) -> list[str]:
         """Save what was changed. Return what is wrong; then nothing is saved."""

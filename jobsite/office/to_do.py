@@ -164,12 +164,12 @@ def to_tell(request: UserRequest) -> Iterator[Part]:
             _("Tell these applicants what is stored, or it is deleted"),
             "privacy_tip",
             str(len(rows)),
-            reverse("admin:applications_application_change", args=[rows[0][0].pk]),
+            page_of(rows[0][0].pk),
             [
                 ToDoRow(
                     f"{application.display_name}, {application.vacancy.title}",
                     _("deleted after %(at)s") % {"at": at},
-                    reverse("admin:applications_application_change", args=[application.pk]),
+                    page_of(application.pk),
                 )
                 for application, at in rows
             ],
@@ -192,7 +192,7 @@ def interviews(request: UserRequest) -> Iterator[Part]:
                 ToDoRow(
                     f"{each.name}: {each.application.display_name}",
                     date_format(timezone.localtime(each.planned_at), "H:i"),
-                    reverse("admin:applications_application_change", args=[each.application_id]),
+                    page_of(each.application_id),
                 )
                 for each in found[:MAX_ROWS]
             ],
@@ -210,54 +210,51 @@ def interview_problems(request: UserRequest) -> Iterator[Part]:
         entry=OuterRef("entry"), author=OuterRef("user"), sent_at__isnull=False
     )
     ended = Interview.objects.ended(at=at).order_by().values("pk")
-    for title, icon, rows, path, *also in (
-        (
-            _("Interviews that were declined"),
-            "event_busy",
-            Participant.objects.filter(
-                reply=Participant.Reply.DECLINED, entry__in=Interview.objects.declined(at=at)
-            ),
-            "entry__application",
-            "user",
-        ),
-        (
-            _("Scorecards that are missing"),
-            "rate_review",
-            Participant.objects.filter(~Exists(cards), entry__in=ended, user__isnull=False),
-            "entry__application",
-            "user",
-        ),
-        (
-            _("Have not chosen a time"),
-            "schedule",
-            Offer.objects.filter(entry=None, set__closes_at__gt=at),
-            "application",
-            "set",
-        ),
+    declined = Participant.objects.filter(
+        reply=Participant.Reply.DECLINED, entry__in=Interview.objects.declined(at=at)
+    )
+    missing = Participant.objects.filter(~Exists(cards), entry__in=ended, user__isnull=False)
+    for title, icon, rows in (
+        (_("Interviews that were declined"), "event_busy", declined),
+        (_("Scorecards that are missing"), "rate_review", missing),
     ):
-        own = of_visible(rows, request.user, path).order_by("pk")
-        if found := list(own.select_related(f"{path}__user", *also)[: MAX_COUNT + 1]):
-            yield Part(
-                title,
-                icon,
-                as_text(len(found)),
-                _page_of(found[0]),
-                [_row(each) for each in found[:MAX_ROWS]],
+        own = of_visible(rows, request.user, "entry__application").order_by("pk")
+        found = own.select_related("entry__application__user", "user")[: MAX_COUNT + 1]
+        yield from _with_names(
+            title,
+            icon,
+            [
+                ToDoRow(
+                    f"{each.entry.application.display_name}: {each.entry.name}",
+                    each.name if each.user_id else pgettext("of an interview", "Applicant"),
+                    page_of(each.entry.application_id),
+                )
+                for each in found
+            ],
+        )
+    offers = Offer.objects.filter(entry=None, set__closes_at__gt=at)
+    own = of_visible(offers, request.user).order_by("pk")
+    yield from _with_names(
+        _("Have not chosen a time"),
+        "schedule",
+        [
+            ToDoRow(
+                each.application.display_name,
+                _("until %(day)s") % {"day": date_format(each.set.last_day)},
+                page_of(each.application_id),
             )
+            for each in own.select_related("application__user", "set")[: MAX_COUNT + 1]
+        ],
+    )
 
 
-def _row(each: Participant | Offer) -> ToDoRow:
-    if isinstance(each, Offer):
-        until = _("until %(day)s") % {"day": date_format(each.set.last_day)}
-        return ToDoRow(each.application.display_name, until, _page_of(each))
-    application = each.entry.application
-    who = each.name if each.user_id else pgettext("of an interview", "Applicant")
-    return ToDoRow(f"{application.display_name}: {each.entry.name}", who, _page_of(each))
+def _with_names(title: str, icon: str, rows: list[ToDoRow]) -> Iterator[Part]:
+    if rows:
+        yield Part(title, icon, as_text(len(rows)), rows[0].url, rows[:MAX_ROWS])
 
 
-def _page_of(each: Participant | Offer) -> str:
-    pk = each.application_id if isinstance(each, Offer) else each.entry.application_id
-    return reverse("admin:applications_application_change", args=[pk])
+def page_of(application: int) -> str:
+    return reverse("admin:applications_application_change", args=[application])
 
 
 def unread_by_vacancy(request: UserRequest) -> Iterator[Part]:

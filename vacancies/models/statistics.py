@@ -18,11 +18,9 @@ class StatisticsQuerySet(models.QuerySet):
         return self.filter(own_brand(user))
 
 
-class DailyStatisticsBase(models.Model):
-    """Statistics of a day (in the site's time zone) and a brand, which they outlive."""
-
-    day = models.DateField()
-    brand = models.ForeignKey(
+def outlived_brand() -> models.ForeignKey:
+    """Return the column of the brand that statistics are about, and outlive."""
+    return models.ForeignKey(
         Brand,
         on_delete=models.DO_NOTHING,
         db_constraint=False,
@@ -30,6 +28,13 @@ class DailyStatisticsBase(models.Model):
         null=True,
         related_name="+",
     )
+
+
+class DailyStatisticsBase(models.Model):
+    """Statistics of a day (in the site's time zone) and a brand, which they outlive."""
+
+    day = models.DateField()
+    brand = outlived_brand()
 
     objects = StatisticsQuerySet.as_manager()
 

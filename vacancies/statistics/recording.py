@@ -7,8 +7,9 @@ vacancies do not count.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import islice
 
 from django.db import transaction
@@ -68,14 +69,28 @@ def record_days(*, at: datetime) -> int:
     """Record the days until `at` that are missing, and again the last recorded one, which had
     perhaps not finished. Return their number.
     """
+    return record_missing(DailyVacancies, _first_day, partial(_rows, at=at), at=at)
+
+
+def record_missing(
+    model: type[DailyStatisticsBase],
+    first_day: Callable[[date], date | None],
+    rows: Callable[[date, date], Iterator[DailyStatisticsBase]],
+    *,
+    at: datetime,
+) -> int:
+    """Record the days of `model` until `at` that are missing, and again the last recorded one.
+    `first_day` returns the first one of all, `rows` those of the days between two, both included.
+    Return the number of days.
+    """
     last = day_of(at)
     with transaction.atomic():
-        lock_transaction("statistics of vacancies")
-        first = DailyVacancies.objects.aggregate(day=Max("day"))["day"] or _first_day(last)
+        lock_transaction(f"statistics of {model._meta.label}")
+        first = model.objects.aggregate(day=Max("day"))["day"] or first_day(last)
         if first is None or first > last:
             return 0
-        DailyVacancies.objects.filter(day=first).delete()
-        create(DailyVacancies, _rows(first, last, at=at))
+        model.objects.filter(day=first).delete()
+        create(model, rows(first, last))
     return (last - first).days + 1
 
 
