@@ -64,15 +64,7 @@ def consider(
         with transaction.atomic():
             # Of two clicks, the second one waits here, and finds the application of the first one.
             source = Application.objects.select_for_update(of=("self",)).get(pk=application.pk)
-            if source.email_folded:  # a submission of the applicant to the vacancy waits, too
-                idempotency.lock_address(vacancy, source.email_folded)
-            if (
-                there := Application.objects.of_person(source)
-                .filter(vacancy=vacancy)
-                .newest_first()
-                .first()
-            ):
-                raise AlreadyThereError(there)
+            refuse_second(source, vacancy)
             columns = {name: getattr(source, name) for name in _COPIED}
             copy = create_application(
                 vacancy=vacancy, at=at, reference=new_reference(), read_at=at, **columns
@@ -99,6 +91,17 @@ def consider(
         stored.discard()
         raise
     return copy
+
+
+def refuse_second(application: Application, vacancy: Vacancy, *, but: int = 0) -> None:
+    """Raise AlreadyThereError if the applicant has an application to `vacancy`, but for the one
+    with the id `but`. A submission of the applicant to it waits until the end of the transaction.
+    """
+    if application.email_folded:
+        idempotency.lock_address(vacancy, application.email_folded)
+    there = Application.objects.of_person(application).filter(vacancy=vacancy).exclude(pk=but)
+    if newest := there.newest_first().first():
+        raise AlreadyThereError(newest)
 
 
 def _copy(file: SubmissionFile) -> SubmissionFile:

@@ -7,8 +7,7 @@ from django.db import transaction
 
 from applications.mail.notice import queue_correction, queue_notice
 from applications.models import Application, Message, Origin, VacancyChange
-from applications.operations.considering import AlreadyThereError
-from applications.submissions import idempotency
+from applications.operations.considering import refuse_second
 from vacancies.models import Requisition, Vacancy
 
 CANCELLABLE = timedelta(minutes=10)  # an undo within this time sends nothing
@@ -86,11 +85,7 @@ def _locked(pk: int) -> Application:
 
 
 def _put(application: Application, vacancy: Vacancy, at: datetime) -> None:
-    if application.email_folded:  # a submission of the applicant to the vacancy waits
-        idempotency.lock_address(vacancy, application.email_folded)
-    same = Application.objects.of_person(application).filter(vacancy=vacancy)
-    if there := same.exclude(pk=application.pk).newest_first().first():
-        raise AlreadyThereError(there)
+    refuse_second(application, vacancy, but=application.pk)
     application.vacancy = vacancy
     application.is_spontaneous = Requisition.takes_open_applications(vacancy)
     application.is_repeated, application.updated_at = False, at

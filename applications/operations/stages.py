@@ -103,17 +103,7 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> Moved:
             if application.stage_id == stage.pk:
                 there.append(application.pk)
                 continue
-            changed_at = max(at, application.last_at or at)
-            change = StageChange(
-                application=application,
-                stage=stage,
-                author=wanted.author,
-                at=changed_at,
-                reason=wanted.reasons.get(application.pk, wanted.reason),
-            )
-            change.is_exempt_from_embargo = wanted.is_known
-            change.cancels_interviews = wanted.cancels_interviews and change.visible_at > at
-            changes.append(change)
+            changes.append(_change_of(application, wanted))
             if application.withdrawn_at:
                 withdrawn.add(application.pk)
         StageChange.objects.bulk_create(changes)
@@ -130,6 +120,20 @@ def move(applications: ApplicationQuerySet, wanted: Move) -> Moved:
                 moved, author=wanted.author, base_url=wanted.base_url, before=seen, at=at
             )
     return Moved(changes=changes, emails=emails, there=there)
+
+
+def _change_of(application: Any, wanted: Move) -> StageChange:
+    """Return the change of `application`, with its `last_at`, that `wanted` makes; not saved."""
+    change = StageChange(
+        application=application,
+        stage=wanted.stage,
+        author=wanted.author,
+        at=max(wanted.at, application.last_at or wanted.at),
+        reason=wanted.reasons.get(application.pk, wanted.reason),
+    )
+    change.is_exempt_from_embargo = wanted.is_known
+    change.cancels_interviews = wanted.cancels_interviews and change.visible_at > wanted.at
+    return change
 
 
 def move_if_unchanged(seen: dict[int, int | None], wanted: Move) -> Moved:
