@@ -49,15 +49,19 @@ async function read(element) {
     if (name.startsWith("filter-")) query.append(`filter[${name.slice(7)}]`, value);
   }
   const wanted = element.getAttribute("lang")?.slice(0, 2).toLowerCase();
-  let response = await get(query, wanted ? { language: wanted } : {});
-  if (wanted && response.status === 400) response = await get(query, {}); // no texts in that language
+  if (LANGUAGES.includes(wanted)) query.append("language", wanted); // the service declares LANGUAGES
+  let response = await get(query);
+  if (response.status === 400 && query.has("language")) {
+    query.delete("language"); // the service has stopped to serve it
+    response = await get(query);
+  }
   const body = await response.json();
   if (!response.ok) throw new Error(body.errors?.map((error) => error.detail).join(" ") ?? body.detail);
   return body.data;
 }
 
-function get(query, others) {
-  const address = new URL(`v1/vacancies?${new URLSearchParams([...query, ...Object.entries(others)])}`, import.meta.url);
+function get(query) {
+  const address = new URL(`v1/vacancies?${query}`, import.meta.url);
   return fetch(address, { credentials: "omit", signal: AbortSignal.timeout(TIMEOUT) });
 }
 

@@ -1,5 +1,6 @@
 """The list of vacancies for pages of other sites: a module with a custom element (embed.js)."""
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -12,8 +13,8 @@ MAX_AGE = 3600  # seconds; its address is the same in each release
 
 
 @cache
-def _module() -> bytes:
-    return Path(__file__).with_suffix(".js").read_bytes()
+def _module() -> str:
+    return Path(__file__).with_suffix(".js").read_text()
 
 
 @csrf_exempt  # other methods get 405, not a CSRF error
@@ -21,6 +22,7 @@ def _module() -> bytes:
 def embed(request: HttpRequest) -> HttpResponse:
     if not settings.CAREER_SITE:
         raise Http404
-    response = HttpResponse(_module(), content_type="text/javascript; charset=utf-8")
+    languages = f"const LANGUAGES = {json.dumps(settings.TEXT_LANGUAGES)};\n"
+    response = HttpResponse(languages + _module(), content_type="text/javascript; charset=utf-8")
     response["Cache-Control"] = f"public, max-age={MAX_AGE}"
     return response

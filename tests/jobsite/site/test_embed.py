@@ -8,6 +8,7 @@ from jobsite.languages import LANGUAGES
 
 def test_module_may_be_loaded_by_any_site(client, settings):
     settings.CAREER_SITE = True
+    settings.TEXT_LANGUAGES = ["fr", "nl"]
     answer = client.get("/embed.js", headers={"Origin": "https://www.example.com"})
     assert {
         name: answer[name]
@@ -29,5 +30,6 @@ def test_module_may_be_loaded_by_any_site(client, settings):
     assert client.post("/embed.js").status_code == 405
     assert len(gzip.compress(answer.content)) < 5000
     assert set(re.findall(r"^  (\w\w): \{", answer.text, re.MULTILINE)) == set(LANGUAGES)
+    assert answer.text.startswith('const LANGUAGES = ["fr", "nl"];\n')
     settings.CAREER_SITE = False
     assert client.get("/embed.js").status_code == 404

@@ -480,6 +480,7 @@ def test_real_vacancies_are_served_unchanged(client, settings):
         item["slug"] = f"{slug_of(item['title'])}-({item['id']})"
         for key, value in ADDED.items():  # the source has no such keys
             item.setdefault(key, item["created_at"] if key == "published_at" else value)
+        item.setdefault("languages", [item["language"]])
         for keyword in Keyword:
             labels = [item[keyword]] if isinstance(item[keyword], str) else item[keyword] or []
             merged = [first.setdefault((keyword, x.strip().casefold()), x.strip()) for x in labels]
