@@ -185,11 +185,10 @@ def _submit(attempt: Attempt, *, base_url: str, at: datetime) -> Application:
             with transaction.atomic():
                 address = folded_address(attempt.values[attempt.form.roles[FieldRole.EMAIL]])
                 idempotency.lock_address(vacancy, address)
-                earlier_ones = _earlier(vacancy, address)
-                application = _equal(earlier_ones, fingerprint, at=at)
+                application = _equal(_earlier(vacancy, address), fingerprint, at=at)
                 is_new = application is None
                 if application is None:
-                    application = _create(attempt, is_repeated=bool(earlier_ones), at=at)
+                    application = _create(attempt, at=at)
                     submission = _add_submission(application, attempt, fingerprint)
                     stored.add_rows(submission)
                     queue_receipt(application=application, base_url=base_url, at=at)
@@ -260,7 +259,7 @@ def _equal(earlier_ones: list[_Earlier], fingerprint: str, *, at: datetime) -> A
     return None
 
 
-def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application:
+def _create(attempt: Attempt, *, at: datetime) -> Application:
     def value(role: FieldRole) -> str:
         return attempt.values.get(attempt.form.roles.get(role, ""), "")
 
@@ -277,7 +276,7 @@ def _create(attempt: Attempt, *, is_repeated: bool, at: datetime) -> Application
     }
     account = {"user_id": attempt.user and attempt.user.pk}
     to_brand = Application.objects.to_brand(attempt.vacancy.brand_id)
-    is_repeated = is_repeated or to_brand.has_person(columns | account)
+    is_repeated = to_brand.has_person(columns | account)
 
     def make() -> Application:
         # An account has one application to a vacancy at a time; references are random. Either can
