@@ -34,7 +34,7 @@ def queue_question(
             if not is_reminder
             else _("Reminder: may we store your data? %(vacancy)s")
         )
-        return subject % {"vacancy": request.application.vacancy.title}, _question(request, link)
+        return subject % {"vacancy": request.application.vacancy_title}, _question(request, link)
 
     return queue_with_link(
         request.application, Message.Kind.CONSENT, written, base_url=base_url, at=at

@@ -237,7 +237,7 @@ def queue_offer(offer: Offer, *, base_url: str = "", at: datetime) -> Message:
             _("You can choose until %(when)s.") % {"when": format_date(slot_set.last_day)},
             "",
             slot_set.name,
-            *_subject_lines(application),
+            *_subject_lines(application, None),
         ]
         if brand := application.vacancy.brand:
             lines.append(_("Employer: %(brand)s") % {"brand": brand.name})
@@ -277,7 +277,7 @@ def queue_reply(participant: Participant, *, base_url: str = "", at: datetime) -
         lines = [
             _("%(name)s declined the interview.") % {"name": name},
             "",
-            *_subject_lines(application),
+            *_subject_lines(application, author),
             _when(entry),
             *_page_link(application, base_url),
         ]
@@ -306,15 +306,20 @@ def _lead(entry: Interview, user: User | None, news: InterviewNews) -> str:
 
 def _summary(application: Application, user: User | None) -> str:
     """Return what calendars show: to colleagues the reference, not the name, of the applicant."""
-    vacancy = application.vacancy
-    brand = vacancy.brand
+    brand = application.vacancy.brand
     if user is None:
         end = brand.name if brand else ""
     elif has_names(application):
         end = application.display_name
     else:
         end = application.reference or ""
-    return _("Interview: %(vacancy)s") % {"vacancy": ", ".join(filter(None, (vacancy.title, end)))}
+    named = filter(None, (_title(application, user), end))
+    return _("Interview: %(vacancy)s") % {"vacancy": ", ".join(named)}
+
+
+def _title(application: Application, user: User | None) -> str:
+    """Return the title of the vacancy: to the applicant in the language of the application."""
+    return application.vacancy.title if user else application.vacancy_title
 
 
 def _subject(summary: str, news: InterviewNews) -> str:
@@ -329,8 +334,8 @@ def _when(entry: Interview) -> str:
     return _("When: %(when)s") % {"when": entry.when}
 
 
-def _subject_lines(application: Application) -> Iterator[str]:
-    yield _("Vacancy: %(vacancy)s") % {"vacancy": application.vacancy.title}
+def _subject_lines(application: Application, user: User | None) -> Iterator[str]:
+    yield _("Vacancy: %(vacancy)s") % {"vacancy": _title(application, user)}
     if application.reference:
         yield _("Reference: %(reference)s") % {"reference": application.reference}
 
@@ -343,7 +348,7 @@ def _facts(participant: Participant, others: Collection[str]) -> Iterator[str]:
     application = entry.application
     brand = application.vacancy.brand
     yield entry.name
-    yield from _subject_lines(application)
+    yield from _subject_lines(application, user)
     if user is None and brand:
         yield _("Employer: %(brand)s") % {"brand": brand.name}
     if user and has_names(application):

@@ -13,7 +13,7 @@ from applications.mail.brand_mail import privacy_url
 from applications.mail.receipt import end, facts, queue_with_link
 from applications.models import Application, Message, Origin
 from applications.submissions.links import MAX_AGE
-from vacancies.models import Requisition, TeamMember, Vacancy
+from vacancies.models import Requisition, TeamMember, Vacancy, shown_in
 
 
 def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
@@ -21,7 +21,7 @@ def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message
 
     def written(link: str) -> tuple[str, Iterable[str]]:
         subject = _("What we store about you: %(vacancy)s")
-        return subject % {"vacancy": origin.application.vacancy.title}, _lines(origin, link)
+        return subject % {"vacancy": origin.application.vacancy_title}, _lines(origin, link)
 
     return queue_with_link(
         origin.application, Message.Kind.NOTICE, written, base_url=base_url, at=at
@@ -38,7 +38,7 @@ def queue_correction(
     def written(link: str) -> tuple[str, Iterable[str]]:
         subject = _("Corrected: your application for %(vacancy)s")
         lines = _correction(application, before, link)
-        return subject % {"vacancy": application.vacancy.title}, lines
+        return subject % {"vacancy": application.vacancy_title}, lines
 
     return queue_with_link(application, Message.Kind.NOTICE, written, base_url=base_url, at=at)
 
@@ -47,7 +47,7 @@ def _correction(application: Application, before: Vacancy, link: str) -> Iterato
     yield _("Hello,")
     yield ""
     text = _("We told you of an application for “%(vacancy)s”. That was the wrong vacancy.")
-    yield text % {"vacancy": before.title}
+    yield text % {"vacancy": shown_in(before, application.language).title}
     yield _("Your application is for this one:")
     yield ""
     yield from facts(application)

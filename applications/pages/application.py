@@ -67,7 +67,7 @@ def application_page(
     application = get_object_or_404(found.prefetch_related("submission__files"))
     submission = getattr(application, "submission", None)
     context: JsonObject = {
-        "heading": application.vacancy.title,
+        "heading": application.vacancy_title,
         "employer": application.vacancy.brand,
         "is_wide": True,
         "application": summary_of(application, at),
@@ -92,7 +92,7 @@ def summary_of(application: Application, at: datetime) -> dict[str, object]:
     steps = application.visible_history if settings.APPLICATION_HISTORY else ()
     return {
         "pk": application.pk,
-        "title": application.vacancy.title,
+        "title": application.vacancy_title,
         "status": shown.label(translation.get_language() or "") if shown else "",
         "sent": format_datetime(application.created_at),
         "withdrawn": format_datetime(application.withdrawn_at) if application.withdrawn_at else "",

@@ -9,6 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from jobsite.languages import text_languages
+
 MAX_AGE = 3600  # seconds; its address is the same in each release
 
 
@@ -22,7 +24,7 @@ def _module() -> str:
 def embed(request: HttpRequest) -> HttpResponse:
     if not settings.CAREER_SITE:
         raise Http404
-    languages = f"const LANGUAGES = {json.dumps(settings.TEXT_LANGUAGES)};\n"
+    languages = f"const LANGUAGES = {json.dumps(text_languages())};\n"
     response = HttpResponse(languages + _module(), content_type="text/javascript; charset=utf-8")
     response["Cache-Control"] = f"public, max-age={MAX_AGE}"
     return response

@@ -11,7 +11,7 @@ from icalendar import Calendar
 
 from applications.mail.delivery import ABANDONED, MailDelivery, as_email
 from applications.mail.outbox import Email, queue
-from applications.models import BrandMail, Interview, Message, Participant, Stage, Task
+from applications.models import Application, BrandMail, Interview, Message, Participant, Stage, Task
 from applications.operations import Move, move, withdraw_application
 from applications.operations.interviews import (
     InterviewChangedError,
@@ -25,7 +25,7 @@ from applications.privacy import erase_application
 from tests.applications.admin.conftest import apply, colleague
 from tests.applications.makers import make_step, stage_of_kind
 from tests.conftest import NOW
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_brand, make_text, make_vacancy
 
 pytestmark = pytest.mark.django_db
 START = NOW + timedelta(days=3)
@@ -85,6 +85,18 @@ def test_interview_invites_applicant_and_colleagues(office):
     assert entry.is_visible
     assert entry.author == office.anna
     assert [each.user for each in entry.participants.all()] == [office.anna, office.bram, None]
+
+
+def test_title_is_in_the_language_of_the_applicant(office, settings):
+    settings.TEXT_LANGUAGES = ["fr"]
+    make_text(office.own.vacancy, "fr", title="Infirmier")
+    Application.objects.filter(pk=office.own.pk).update(language="fr")
+    office.own.refresh_from_db()
+    save(office, office.anna)
+    for each in Message.objects.all():
+        own, other = ("Infirmier", "Nurse") if each.to == MIA else ("Nurse", "Infirmier")
+        parts = [each.subject, each.body, each.calendar]
+        assert [(own in part, other in part) for part in parts] == [(True, False)] * 3, each.to
 
 
 def test_change_is_sent_only_if_it_matters(office):

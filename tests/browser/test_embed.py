@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.browser.accessibility import findings
-from tests.factories import make_brand, make_vacancy
+from tests.factories import make_brand, make_text, make_vacancy
 from tests.servers import stub_server
 
 HOSTILE = '<img src=x onerror="alert(1)"> \u202eesrun'
@@ -46,17 +46,21 @@ def test_list_of_vacancies_on_a_page_of_another_origin(
     browser_page: Any, live_server: Any, settings: Any
 ) -> None:
     settings.CAREER_SITE = True
+    settings.TEXT_LANGUAGES = ["fr"]
     brand = make_brand("Acme", slug="acme", host="jobs.acme.test")
     places = ({"locality": "Ghent", "country": "BE"},) * 2
     end = datetime(2199, 5, 3, tzinfo=UTC)
     make_vacancy(title=HOSTILE, brand=brand, language="nl", publish_until=end, places=places)
-    make_vacancy(title="Cook", brand=make_brand("Other", slug="other"))
+    cook = make_vacancy(title="Cook", brand=make_brand("Other", slug="other"))
+    make_text(cook, "fr", title="Cuisinière")
     make_brand("None", slug="none")
     page = browser_page
     attributes = (
         'filter-brand="acme" lang="nl-BE" source="our site"',
         'filter-brand="none" lang="de"',
         'size="0"',
+        'filter-brand="other" lang="fr"',
+        'filter-brand="other" lang="en"',
     )
     warnings: list[str] = []
     page.on("console", lambda message: warnings.append(message.text))
@@ -68,11 +72,14 @@ def test_list_of_vacancies_on_a_page_of_another_origin(
         [[["title", HOSTILE], ["place", "Ghent"], ["closes", "Sluit op 2 mei 2199"]], True],
         [[["empty", "Zurzeit gibt es keine offenen Stellen."]], True],
         [[], True],
+        [[["title", "Cuisinière"]], True],
+        [[["title", "Cook"]], True],
     ]
     assert len(warnings) == 2  # the browser's, of a status 400, and ours
     assert "page[size]" in warnings[-1]
     assert findings(page) == []
-    title = page.locator("[part=title]")
+    title = page.locator("[part=title]").first
+    assert page.locator("[part=title]").nth(1).get_attribute("lang") == "fr"
     link = urlsplit(title.get_attribute("href"))
     assert (link.netloc, parse_qs(link.query)) == ("jobs.acme.test", {"source": ["our site"]})
     assert [title.get_attribute(name) for name in ("lang", "dir")] == ["nl", "auto"]

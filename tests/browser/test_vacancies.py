@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from playwright.sync_api import expect
 
 from forms_structure.models import Form
 from tests.browser.accessibility import both_findings
@@ -25,9 +26,30 @@ from tests.browser.admin import (
     visit,
 )
 from tests.factories import make_vacancy
-from vacancies.models import FilterOption, Vacancy
+from vacancies.models import FilterOption, Vacancy, VacancyText
 
 office = pytest.fixture(make_office)
+
+
+def test_vacancy_is_translated_by_keyboard(
+    live_server: Any, browser_page: Any, office: User, settings: Any
+) -> None:
+    settings.TEXT_LANGUAGES = ["fr", "nl"]
+    vacancy = make_vacancy(title="Nurse", description="")
+    page = browser_page
+    log_in(page, live_server.url)
+    visit(page, f"{live_server.url}{ADMIN}{vacancy.pk}/change/")
+    with page.expect_navigation():
+        page.get_by_role("button", name="French").press("Enter")
+    expect(page.get_by_label("Title (French)", exact=True)).to_be_focused()
+    page.keyboard.type("Infirmier")
+    page.get_by_label("Ready").press("Space")
+    page.get_by_role("tab", name="French").press("ArrowLeft")
+    expect(page.locator("#id_title")).to_be_visible()
+    with page.expect_navigation():
+        page.locator("#id_title").press("Enter")
+    text = VacancyText.objects.get()
+    assert (text.language, text.texts, text.is_ready) == ("fr", {"title": "Infirmier"}, True)
 
 
 @pytest.mark.each_django

@@ -128,6 +128,8 @@ class Service:
         )
 
     def forms(self) -> Iterator[FormRow]:
+        """Yield the form of each vacancy, with its translations into the languages of both sites."""
+        languages = list(text_languages())
         listed = [item for _, item in self._walk("/v1/vacancies")]
         listed += [item for _, item in self._internal_items()]
         pks = list(dict.fromkeys(pk for item in listed if (pk := _id(item)) is not None))
@@ -136,9 +138,23 @@ class Service:
             path = f"/v1/vacancies/{pk}/form"
             status, content = self._get(path)
             if status == 200:
-                yield FormRow(path, pk, content.get("data"))
+                found = content.get("data")
+                yield FormRow(path, pk, found, self._form_texts(path, found, languages))
             else:
                 self.problems.append(f"{path}: returned {status}.")
+
+    def _form_texts(self, path: str, original: object, languages: list[str]) -> JsonObject | None:
+        """Return the form at `path` by language. In a language that it does not have, the service
+        returns the original. Remove from `languages` what the service refuses.
+        """
+        found = {}
+        for code in [*languages]:
+            status, content = self._get(path, {"language": code})
+            if status == 400:
+                languages.remove(code)
+            elif status == 200 and content.get("data") != original:
+                found[code] = content.get("data")
+        return found or None
 
     def _internal_items(self) -> Iterator[tuple[int, object]]:
         for path in INTERNAL_LISTS:

@@ -30,6 +30,6 @@ def test_module_may_be_loaded_by_any_site(client, settings):
     assert client.post("/embed.js").status_code == 405
     assert len(gzip.compress(answer.content)) < 5000
     assert set(re.findall(r"^  (\w\w): \{", answer.text, re.MULTILINE)) == set(LANGUAGES)
-    assert answer.text.startswith('const LANGUAGES = ["fr", "nl"];\n')
+    assert answer.text.startswith('const LANGUAGES = ["en", "fr", "nl"];\n')
     settings.CAREER_SITE = False
     assert client.get("/embed.js").status_code == 404

@@ -14,6 +14,7 @@ from forms_structure.models import ConsentText, Form, Snapshot
 from tests.factories import make_brand, make_vacancy
 from tests.servers import Instance
 from tests.vacancies.commands import run
+from vacancies.exchange.service import Service
 from vacancies.models import Vacancy
 
 pytestmark = pytest.mark.django_db
@@ -410,6 +411,24 @@ def test_translations_are_exported_and_imported_with_their_form(vacancy, client,
     before = rows()
     run("import_forms", path, "--language", "en")
     assert rows() == before
+
+
+def test_service_gives_the_languages_of_its_forms(settings):
+    settings.TEXT_LANGUAGES = ["nl", "fr", "de"]
+    asked = []
+
+    class Source(Service):
+        def _get(self, path, query=None):
+            language = (query or {}).get("language", "")
+            if path != "/v1/vacancies/5/form":
+                item = {"data": [{"id": 5}], "meta": {"total": 1, "last_page": 1}}
+                return (200, item) if path == "/v1/vacancies" else (404, {})
+            asked.append(language)
+            return (400, {}) if language == "de" else (200, {"data": ["own", language == "fr"]})
+
+    [row] = Source("http://example.org").forms()
+    assert (row.data, row.translations) == (["own", False], {"fr": ["own", True]})
+    assert asked == ["", "en", "nl", "fr", "de"]
 
 
 @pytest.mark.parametrize(

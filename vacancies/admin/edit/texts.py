@@ -9,7 +9,6 @@ from copy import deepcopy
 from typing import Any
 
 from django import forms
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -142,35 +141,39 @@ class TextForms:
     # --- the page ---
 
     def tabs(self) -> list[dict[str, Any]]:
-        """Return what the page shows of each language: its state, and its fields beside the texts
-        of the vacancy.
+        """Return what the page shows of each language: its state, and if it is open, its fields
+        beside the texts of the vacancy, then the `others`, which the vacancy does not have.
         """
         return [
             {
                 "code": code,
                 "name": capfirst(language_name(code)),
                 "state": self.state(code),
-                "is_open": code in self.languages,
-                "rows": [*self._rows(code)] if code in self.languages else [],
-                "checks": [
-                    self.form[name]
-                    for name in (input_name(code, READY), input_name(code, CONFIRMED))
-                    if name in self.form.fields
-                ],
-                "errors": sum(name.startswith(f"{text_field(code)}-") for name in self.form.errors)
-                if self.form.is_bound
-                else 0,
+                **(self._fields(code) if code in self.languages else {}),
             }
             for code in self.offered
         ]
 
-    def _rows(self, code: str) -> Iterable[tuple[str, SafeString, Any]]:
+    def _fields(self, code: str) -> dict[str, Any]:
+        form, rows, others = self.form, [], []
         for name in TRANSLATED:
-            label = str(capfirst(Vacancy._meta.get_field(name).verbose_name))  # type: ignore[union-attr]
-            value = self.form[name].value() or ""
-            is_html = name in html_fields(Vacancy)
-            shown = SafeString(sanitise(value)) if is_html else format_html("{}", value)
-            yield label, shown, self.form[input_name(code, name)]
+            original, field = form[name], form[input_name(code, name)]
+            value = original.value() or ""
+            if value or field.value():
+                is_html = name in html_fields(Vacancy)
+                shown = SafeString(sanitise(value)) if is_html else value
+                rows.append((original.label, shown or "-", field))
+            else:
+                others.append(field)
+        checks = (input_name(code, name) for name in (READY, CONFIRMED))
+        return {
+            "is_open": True,
+            "rows": rows,
+            "others": others,
+            "checks": [form[name] for name in checks if name in form.fields],
+            "errors": form.is_bound
+            and sum(name.startswith(text_field(code)) for name in form.errors),
+        }
 
 
 def reworked(data: Input, post: Mapping[str, str], texts: Mapping[str, Any]) -> Input | None:

@@ -10,6 +10,9 @@ document.addEventListener("alpine:init", () => {
       const all = this.all();
       const wrong = all.find((button) => button.querySelector(".tabs-errors"));
       this.tab = (wrong || all.find((button) => button.dataset.tab === kept) || all[0]).dataset.tab;
+      // Who pressed a button of a language goes on in its first text.
+      const first = `#panel-${this.$root.dataset.open} [name$=-title]`;
+      if (this.$root.dataset.open === this.tab) this.$nextTick(() => this.$root.querySelector(first).focus());
     },
     all() {
       return Array.from(this.$root.querySelectorAll("[role=tab]"));
