@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
+from applications.mail import outbox
 from applications.mail.templates import email_from
 from applications.models import Application, MailTemplate, Message, Stage, StageChange
 from jobsite.days import days_after
@@ -55,7 +56,8 @@ def queue_stage_emails(
         change = by_application[application.pk]
         email = email_from(template, application, language=application.language, base_url=base_url)
         due = sent_at(stage, at=change.at)
-        queued.append(
-            email.queue(kind=Message.Kind.STAGE, author=change.author, stage_change=change, at=due)
+        outgoing = email.outgoing(
+            kind=Message.Kind.STAGE, author=change.author, stage_change=change
         )
+        queued.append(outbox.queue(outgoing, at=due))
     return queued

@@ -4,7 +4,6 @@ become.
 
 import re
 from collections.abc import Callable
-from datetime import datetime
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
@@ -124,18 +123,13 @@ class WrittenEmail(NamedTuple):
     marked_body: str
     marker: str
 
-    def queue(
-        self,
-        *,
-        kind: Message.Kind,
-        author: User | None,
-        stage_change: StageChange | None,
-        at: datetime,
-    ) -> Message:
-        """Queue the email, to be sent at `at` or, about a stage change, when the
-        applicant sees it.
+    def outgoing(
+        self, *, kind: Message.Kind, author: User | None, stage_change: StageChange | None
+    ) -> outbox.Email:
+        """Return the email for the outbox. About a stage change, it is sent when the applicant sees
+        it.
         """
-        email = outbox.Email(
+        return outbox.Email(
             kind=kind,
             to=self.application.address,
             language=self.language,
@@ -146,7 +140,6 @@ class WrittenEmail(NamedTuple):
             author=author,
             stage_change=stage_change,
         )
-        return outbox.queue(email, at=at)
 
 
 def email(

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from applications.mail import outbox
 from applications.mail.templates import WrittenEmail
 from applications.models import Application, Message, StageChange
 
@@ -45,8 +46,9 @@ def send_emails(
                 repeated.append(application.pk)
                 continue
             change = changes.get(application.pk) if changes else None
-            email.queue(
-                kind=Message.Kind.TEMPLATE, author=author, stage_change=change, at=at + delay
+            outgoing = email.outgoing(
+                kind=Message.Kind.TEMPLATE, author=author, stage_change=change
             )
+            outbox.queue(outgoing, at=at + delay)
             sent.append(application.pk)
     return sent, repeated

@@ -49,10 +49,10 @@ def _pairs(text: str) -> Iterator[list[str]]:
     return (pair.split(":") for pair in text.split(","))
 
 
-def way_back(request: HttpRequest, default: str) -> str:
-    """Return the page that the action was started from, such as a list with its filters; `default`,
-    of which it is a part, if the request names another one.
+def way_back(request: HttpRequest, default: str, name: str = "back") -> str:
+    """Return the page that the action was started from, such as a list with its filters, as the
+    parameter `name` says; `default`, of which it is a part, if the request names another one.
     """
-    path = request.POST.get("back", "")
+    path = request.POST.get(name) or request.GET.get(name, "")
     is_ours = path.startswith(default) and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
     return path if is_ours else default

@@ -68,7 +68,7 @@ class BulkEmailPages(ApplicationPages):
         data = request.POST if mailing and "confirmed" in request.POST else None
         move = MovePages.form(request, stage, selection, data, has_email=True) if stage else None
         if mailing and data and len(selection) <= MAX_EMAILS and not is_wrong(mailing, move):
-            self._send_all(request, selection, mailing, move)
+            self._send_all(request, selection, mailing, move, back)
             return redirect(back)
         return self.choose_template(request, selection, back, mailing, stage, move)
 
@@ -130,10 +130,11 @@ class BulkEmailPages(ApplicationPages):
         selection: ApplicationSelection,
         mailing: Mailing,
         move: MoveForm | None,
+        back: str,
     ) -> None:
         at = timezone.now()
         with transaction.atomic():
-            left = self._moved_by_others(request, selection, move) if move else set()
+            left = self._moved_by_others(request, selection, move, back) if move else set()
             people = [
                 each for each in selection.addressed() if each.address and each.pk not in left
             ]
@@ -188,12 +189,12 @@ class BulkEmailPages(ApplicationPages):
         )
 
     def _moved_by_others(
-        self, request: UserRequest, selection: ApplicationSelection, move: MoveForm
+        self, request: UserRequest, selection: ApplicationSelection, move: MoveForm, back: str
     ) -> set[int]:
         """Move `selection`. Return the applications that somebody else moved in the meantime, also
         those in its stage now: they get no second email about it.
         """
-        moved = MovePages(self.admin).move_and_report(request, selection, move)
+        moved = MovePages(self.admin).move_and_report(request, selection, move, back)
         there = ApplicationSelection.of(Application.objects.filter(pk__in=moved.there)).seen
         return {
             *moved.elsewhere,

@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy as _
 
 from applications.admin.moves.filling import filled_by, report_filled
 from applications.admin.moves.form import MoveForm, email_context
-from applications.admin.moves.report import report, undo_url, with_links
+from applications.admin.moves.report import name_of, report, undo_url, with_links
 from applications.admin.parts import CHANGE, ApplicationPages
 from applications.admin.selection import ApplicationSelection
 from applications.models import Access, Application, Stage, StageChange
@@ -64,8 +64,8 @@ class MovePages(ApplicationPages):
         return found
 
     def move_view(self, request: UserRequest) -> HttpResponse:
-        """POST: move `applications` to `stage`.
-        Some need `confirmed`, and what `MoveForm` asks for.
+        """POST: move `applications` to `stage`. Some need `confirmed`, and what `MoveForm` asks
+        for. It leads `back`, or who rejected somebody on their page to the one `after` it.
         """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
@@ -73,14 +73,17 @@ class MovePages(ApplicationPages):
             raise PermissionDenied
         selection = ApplicationSelection.sent_by(request, self.admin.get_queryset(request))
         stage = stage_sent_by(request)
-        back = way_back(request, reverse("admin:applications_application_changelist"))
+        the_list = reverse("admin:applications_application_changelist")
+        back = way_back(request, the_list)
         if request.headers.get("Accept") == "application/json" and not stage.needs_confirmation:
             return self._moved_json(request, selection, stage)
         is_sent = "confirmed" in request.POST or not stage.needs_confirmation
         form = self.form(request, stage, selection, request.POST if is_sent else None)
         if not form.is_valid():
             return self.confirm_move(request, selection, stage, back, form)
-        self.move_and_report(request, selection, form)
+        if stage.kind == Stage.Kind.REJECTED and "after" in request.POST:
+            back = way_back(request, the_list, "after")
+        self.move_and_report(request, selection, form, back)
         return redirect(back)
 
     @staticmethod
@@ -105,11 +108,12 @@ class MovePages(ApplicationPages):
         )
 
     def move_and_report(
-        self, request: UserRequest, selection: ApplicationSelection, form: MoveForm
+        self, request: UserRequest, selection: ApplicationSelection, form: MoveForm, back: str
     ) -> Moved:
+        """Move the applications, and say so. *Undo* leads to `back`."""
         move = form.move(request, at=timezone.now())
         moved, filled = self._run(request, selection, move, marks_filled=form.marks_filled)
-        for level, text in report(moved, move.stage, filled):
+        for level, text in report(moved, move.stage, filled, back):
             self.message(request, text, level)
         return moved
 
@@ -136,6 +140,7 @@ class MovePages(ApplicationPages):
             ),
             "selection": selection,
             "back": back,
+            "after": request.POST.get("after", ""),
         }
         template = "admin/applications/application/moves/confirm_move.html"
         return TemplateResponse(request, template, context, status=422 if form.errors else 200)
@@ -168,7 +173,7 @@ class MovePages(ApplicationPages):
             "message": gettext("somebody else moved it in the meantime. Load the page again.")
             if moved.elsewhere
             else gettext("moved to %(stage)s.") % {"stage": stage},
-            "undo": undo_url(moved, stage),
+            "undo": undo_url(moved, stage, request.POST.get("back", "")),
             "undo_label": gettext("Undo"),
             "applications": str(ApplicationSelection.of(selection.rows())),
         }
@@ -177,7 +182,9 @@ class MovePages(ApplicationPages):
     # --- undo ---
 
     def undo_moves_view(self, request: UserRequest) -> HttpResponse:
-        """GET asks whether to undo what the user moved at the times `at`; POST does it."""
+        """GET asks whether to undo what the user moved at the times `at`; POST does it, and leads
+        to `back`.
+        """
         if not self.admin.has_change_permission(request):
             raise PermissionDenied
         own = self.admin.get_queryset(request).order_by().values("pk")
@@ -186,9 +193,10 @@ class MovePages(ApplicationPages):
         )
         changes = mine.filter(at__in=times_sent_by(request))
         now = timezone.now()
+        back = way_back(request, reverse("admin:applications_application_changelist"))
         if request.method == "POST":
             self._undo_moves(request, changes, now)
-            return redirect("admin:applications_application_changelist")
+            return redirect(back)
         rows = list(changes.select_related("stage"))
         selection = ApplicationSelection(
             {row.application_id: None for row in rows if row.visible_at > now}
@@ -197,7 +205,7 @@ class MovePages(ApplicationPages):
             **self.context(request, gettext("Undo")),
             "people": list(selection.people()),
             "too_late": len(rows) - len(selection),
-            "back": reverse("admin:applications_application_changelist"),
+            "back": back,
         }
         return TemplateResponse(request, "admin/applications/application/moves/undo.html", context)
 
@@ -213,7 +221,9 @@ class MovePages(ApplicationPages):
                 "%(count)d stage changes were undone.",
                 len(undone),
             )
-            self.message(request, text % {"count": len(undone)}, messages.SUCCESS)
+            if name := name_of(undone):
+                text = gettext("The stage change of %(name)s was undone.")
+            self.message(request, text % {"count": len(undone), "name": name}, messages.SUCCESS)
         if kept:
             text = ngettext(
                 "%(count)d was not undone: moved again, or visible to the applicant. %(links)s",

@@ -10,22 +10,25 @@ from django.utils.translation import gettext, ngettext
 
 from applications.models import Application, Stage
 from applications.operations import Moved
+from jobsite.admin.confirmation import with_undo
 from jobsite.text.formats import format_datetime
 
 MAX_NAMES = 10  # names in a message
 
 
-def report(moved: Moved, stage: Stage, filled: Collection[str]) -> Iterator[tuple[int, str]]:
+def report(
+    moved: Moved, stage: Stage, filled: Collection[str], back: str
+) -> Iterator[tuple[int, str]]:
     """Yield the messages about a move to `stage`, with their levels. `filled` are those about
-    vacancies that it filled.
+    vacancies that it filled. *Undo* leads to `back`.
     """
     if count := len(moved.changes):
         text = ngettext("%(count)d moved to %(stage)s.", "%(count)d moved to %(stage)s.", count)
-        done = text % {"count": count, "stage": stage}
-        if url := undo_url(moved, stage):
-            link = format_html('<a class="text-link" href="{}">{}</a>', url, gettext("Undo"))
-            done = format_html("{} {}", done, link)
-        yield messages.SUCCESS, done
+        if name := name_of(moved.applications):
+            text = gettext("%(name)s moved to %(stage)s.")
+        done = text % {"count": count, "stage": stage, "name": name}
+        url = undo_url(moved, stage)
+        yield messages.SUCCESS, with_undo(done, url, back) if url else done
     if count := len(moved.emails):
         text = ngettext(
             "%(count)d email is sent on %(time)s.", "%(count)d emails are sent on %(time)s.", count
@@ -52,14 +55,22 @@ def _not_moved(moved: Moved, stage: Stage) -> Iterator[tuple[int, str]]:
         yield messages.ERROR, with_links(text, moved.elsewhere)
 
 
-def undo_url(moved: Moved, stage: Stage) -> str:
-    """Return the page that undoes the move, "" if applicants see it at once. It finds the changes
-    by their times: one, unless the previous change of some is later (`move`).
+def name_of(pks: Sequence[int]) -> str:
+    """Return the name of the applicant of the one application among `pks`, "" for many."""
+    if len(pks) != 1:
+        return ""
+    return Application.objects.select_related("user").get(pk=pks[0]).display_name
+
+
+def undo_url(moved: Moved, stage: Stage, back: str = "") -> str:
+    """Return the page that undoes the move and leads to `back`, "" if applicants see the move at
+    once. It finds the changes by their times: one, unless the previous change of some is later
+    (`move`).
     """
     times = sorted({change.at.isoformat() for change in moved.changes})
     if not times or not stage.embargo_days:
         return ""
-    query = urlencode([("at", each) for each in times])
+    query = urlencode([*(("at", each) for each in times), *([("back", back)] if back else [])])
     return f"{reverse('admin:applications_application_undo_moves')}?{query}"
 
 

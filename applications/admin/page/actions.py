@@ -21,13 +21,16 @@ Kind = Stage.Kind
 
 @dataclass(frozen=True)
 class Opened:
-    """An application on its page at `url`. `query` is repeated by the addresses that lead back."""
+    """An application on its page at `url`. `query` is repeated by the addresses that lead back.
+    `after` is the page after it in the list that the user reads, or its own.
+    """
 
     request: UserRequest
     application: Application
     latest: StageChange | None
     url: str
     query: str
+    after: str
 
     def page(self, name: str) -> str:
         """Return the URL of the page `name` of the application."""
@@ -43,14 +46,17 @@ class Opened:
         return [each for each in stages(self.request) if each != self.stage]
 
     @property
-    def selection(self) -> ApplicationSelection:
-        return ApplicationSelection({self.application.pk: self.latest.pk if self.latest else None})
+    def move_fields(self) -> dict[str, object]:
+        """What the form of a move posts beside the stage."""
+        latest = self.latest.pk if self.latest else None
+        selection = ApplicationSelection({self.application.pk: latest})
+        return {"applications": selection, "back": self.url, "after": self.after}
 
 
 @dataclass(frozen=True)
 class PageAction:
     """A link or, with `fields`, a form that posts them. `key` does it too. `saves` is what
-    walking.js saves without loading the page, "" if it asks first.
+    walking.js saves without loading the page. One that `asks` first does so in a dialog.
     """
 
     label: StrOrPromise
@@ -61,6 +67,7 @@ class PageAction:
     is_main: bool = False
     is_danger: bool = False
     saves: str = ""
+    asks: bool = False
 
 
 Makers = Sequence[tuple[str, Callable[[Opened], PageAction | None]]]
@@ -81,10 +88,11 @@ def move_to(
         f"{label}…" if asks else label,
         icon,
         reverse("admin:applications_application_move"),
-        {"applications": opened.selection, "back": opened.url, "stage": stage.pk},
+        opened.move_fields | {"stage": stage.pk},
         key,
         is_main=is_main,
         saves="" if asks else "stage",
+        asks=asks,
     )
 
 

@@ -1,10 +1,11 @@
 """The emails of an application:
-the list, and writing one from a template or as free text, with a preview.
+the list, and writing one from a template or as free text, beside a preview.
 """
 
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -23,8 +24,8 @@ from unfold.widgets import (
 from applications.admin.page import context as shown
 from applications.admin.parts import WRITE, ApplicationPages, carried
 from applications.mail import templates as mail
-from applications.mail.outbox import not_due
-from applications.models import Access, Application, MailTemplate, StageChange
+from applications.mail.outbox import message_of, not_due
+from applications.models import Access, Application, MailTemplate, Message, StageChange
 from applications.operations.access_log import log_access
 from applications.operations.emails import send_emails
 from jobsite.admin.base import as_id
@@ -32,7 +33,7 @@ from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, supported
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
-from jobsite.types import UserRequest
+from jobsite.types import Context, UserRequest
 
 
 class EmailForm(forms.Form):
@@ -63,11 +64,6 @@ class EmailForm(forms.Form):
     def clean_body(self) -> str:
         return self._checked("body")
 
-    def email(self, application: Application, language: str, *, base_url: str) -> mail.WrittenEmail:
-        """Return what was written. Requires `is_valid()`."""
-        subject, body = (self.cleaned_data[name] for name in ("subject", "body"))
-        return mail.email(subject, body, application, language=language, base_url=base_url)
-
     def _checked(self, name: str) -> str:
         text: str = self.cleaned_data[name]
         if unknown := mail.unknown_placeholders(text):
@@ -82,31 +78,30 @@ class EmailPages(ApplicationPages):
         return self.object_urls(views)
 
     def email_view(self, request: UserRequest, object_id: str) -> HttpResponse:
-        """Write an email: choose a template, edit, preview, send. Only the last step writes: it
-        queues the email. The text that was posted is kept at every step.
+        """Write an email on one page: choose a template, see the email, send it. POST with the step
+        "send" queues it; with "preview" it shows what was written.
         """
         application = self.application_or_404(request, object_id, WRITE)
         if not application.address:
             text = gettext("The applicant has no e-mail address.")
             self.message(request, text, messages.WARNING)
             return self.back(request, application, "emails")
-        step = request.POST.get("step", "")
         template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
         own_language = supported(application.language)
         language = mail.language_of(template, own_language) if template else own_language
-        initial = {
-            name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")
-        }
+        texts = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
         change = unseen_change(application)
         data = request.POST if request.method == "POST" else None
-        form = EmailForm(data, initial=initial, change=change)
-        preview = None
-        if step in ("preview", "send") and form.is_valid():
-            preview = form.email(application, language, base_url=base_url(request))
-        if preview and step == "send":
-            return self._send(
-                request, preview, change if form.cleaned_data.get("with_status") else None
-            )
+        form = EmailForm(data, initial=texts, change=change)
+        if form.is_valid():
+            texts = {name: form.cleaned_data[name] for name in texts}
+        is_shown = form.is_valid() if form.is_bound else all(texts.values())
+        written = mail.email(
+            **texts, application=application, language=language, base_url=base_url(request)
+        )
+        if form.is_valid() and request.POST.get("step") == "send":
+            waits = form.cleaned_data.get("with_status")
+            return self._send(request, written, change if waits else None)
         context = {
             **self.context(
                 request, gettext("Email to %(applicant)s") % {"applicant": application.display_name}
@@ -120,7 +115,8 @@ class EmailPages(ApplicationPages):
             "template": template,
             "placeholders": mail.described_placeholders(),
             "form": form,
-            "preview": preview,
+            **_preview(request, written),
+            "is_shown": is_shown,
             "carried": carried(request),
             "back": self.page_of(request, application, "emails"),
         }
@@ -186,6 +182,13 @@ class EmailPages(ApplicationPages):
                 for message in shown.emails(application)
             ],
         }
+
+
+def _preview(request: UserRequest, email: mail.WrittenEmail) -> Context:
+    """Return `email` as the applicant gets it, with what the outbox adds."""
+    outgoing = email.outgoing(kind=Message.Kind.TEMPLATE, author=request.user, stage_change=None)
+    message = message_of(outgoing, at=timezone.now())
+    return {"message": message, "sender": message.sender or settings.DEFAULT_FROM_EMAIL}
 
 
 def unseen_change(application: Application) -> StageChange | None:

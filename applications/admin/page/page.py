@@ -88,7 +88,9 @@ class ApplicationPage(ApplicationPages):
         place = WalkPages(self.admin).place_of(request, obj)
         query = f"?{place.query}" if place else ""
         latest = changes[-1] if changes else None
-        opened = Opened(request, obj, latest, f"{request.path}{query}", query)
+        url = f"{request.path}{query}"
+        after = (place.after or place.end) if place else url
+        opened = Opened(request, obj, latest, url, query, after)
         context = {
             **self.context(request, obj.display_name),
             "is_nav_sidebar_enabled": False,

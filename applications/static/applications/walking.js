@@ -177,10 +177,36 @@ document.addEventListener("DOMContentLoaded", () => {
     if (opener) document.getElementById(opener.dataset.opens).showModal();
   });
 
+  /** Ask what the page of a move asks, beside the file that is read. Without an answer, show that page. */
+  async function ask(form, submitter) {
+    try {
+      const response = await send(form.action, { method: "POST", body: new FormData(form, submitter) });
+      const asked = new DOMParser().parseFromString(await response.text(), "text/html");
+      const dialog = Object.assign(document.createElement("dialog"), { className: "panel-dialog panel" });
+      dialog.append(...asked.querySelector("a[data-cancel]").closest(".panel").childNodes);
+      dialog.setAttribute("aria-label", dialog.querySelector("h2").textContent);
+      dialog.querySelector("a[data-cancel]").addEventListener("click", (event) => {
+        event.preventDefault();
+        dialog.close();
+      });
+      dialog.addEventListener("close", () => dialog.remove());
+      document.body.append(dialog);
+      dialog.showModal();
+    } catch {
+      submitter.dataset.asks = "no";
+      form.requestSubmit(submitter);
+    }
+  }
+
   document.addEventListener("submit", (event) => {
     const { target: form, submitter } = event;
     const what = form.dataset.save;
     const page = pageOf();
+    if (submitter?.hasAttribute("data-decides") && page?.contains(form) && !submitter.dataset.asks) {
+      event.preventDefault();
+      ask(form, submitter);
+      return;
+    }
     if (!what || !page || submitter?.hasAttribute("data-decides")) return;
     event.preventDefault();
     const fields = Object.fromEntries(new FormData(form, submitter));

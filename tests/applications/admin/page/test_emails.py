@@ -50,17 +50,17 @@ def test_template_is_filled_in_in_the_language_of_the_applicant(office, template
         )
 
 
-def test_preview_shows_the_email_and_queues_nothing(office):
+def test_preview_shows_the_email_and_queues_nothing(office, template):
+    response = office.anna.get(page(office.own, "email"), {"template": template.pk})
+    assert response.context["message"].text == "Hello"  # at once
+
     response = write(office, "preview")
-    preview = response.context["preview"]
-    assert preview.subject == "Talk about Nurse"
-    assert preview.body == "Dear Mia,\nsee http://testserver/account/receipt/personal-link"
+    message = response.context["message"]
+    assert (message.to, message.subject) == ("mia@example.org", "Talk about Nurse")
+    assert message.text == "Dear Mia,\nsee http://testserver/account/receipt/personal-link"
     assertContains(response, "Dear {given_name},")  # kept, to edit it
-    response = write(office, "edit")
-    assert (response.context["form"]["body"].value(), response.context["preview"]) == (
-        WRITTEN["body"],
-        None,
-    )
+    response = write(office, "preview", body="{surname}")
+    assert not response.context["is_shown"]
     assert not Message.objects.exists()
 
 

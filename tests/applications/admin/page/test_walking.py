@@ -1,5 +1,6 @@
 """From one application of a list to the next; rating and stage are saved at once."""
 
+from html import escape
 from urllib.parse import urlencode
 
 import pytest
@@ -187,18 +188,15 @@ def test_only_who_may_change_the_application_rates_and_reads_it(office, series):
 
 
 def test_stage_is_moved_by_the_page_of_a_series(office, series):
-    shown = in_list(series[0], "", series)
-    context = office.anna.get(shown).context
-    data = {
-        "applications": str(context["opened"].selection),
-        "back": context["opened"].url,
-        "stage": office.rejected.pk,
-    }
-    assert context["opened"].url == shown
+    shown, after = (in_list(pk, "", series) for pk in series[:2])
+    fields = office.anna.get(shown).context["opened"].move_fields
+    assert (fields["back"], fields["after"]) == (shown, after)
+    data = fields | {"stage": office.rejected.pk}
     response = office.anna.post(f"{LIST}move/", data)
     assertContains(response, "1 application moves to “Rejected”")
+    assertContains(response, escape(after))
     response = office.anna.post(f"{LIST}move/", data | {"confirmed": "1"})
-    assert response.url == shown
+    assert response.url == after  # whoever is rejected is read
     assert stages_of(office.own) == ["New", "Rejected"]
     response = office.anna.get(shown)
     assertContains(response, "Undo: Rejected")
