@@ -514,12 +514,12 @@ def signed_in(world: SimpleNamespace, name: str) -> Client:
 JSON = ("save", "check", "copy", "extend")
 
 
-def person_of(application: Any) -> str:
-    """Return what the page of an erasure lists."""
+def erasure_of(application: Any) -> dict[str, Any]:
+    """Return the form of an erasure, with all ticks that it has first."""
     own = Q(user=application.user) if application.user else Q(email_folded=application.email_folded)
-    return ",".join(
-        map(str, Application.objects.filter(own).newest_first().values_list("pk", flat=True))
-    )
+    pks = list(Application.objects.filter(own).newest_first().values_list("pk", flat=True))
+    form = {"seen": ",".join(map(str, pks)), "application": pks, "confirmed": "1"}
+    return form | ({"account": application.user_id} if application.user else {})
 
 
 def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dict[str, Any]:
@@ -584,7 +584,7 @@ def posted(world: SimpleNamespace, model: str, kind: str, pk: int | None) -> dic
             "applications": f"{pk if row else 0}:{change or ''}",
             "stage": world.other_stage.pk,
         },
-        "erase": {"seen": person_of(row), "confirmed": "1"} if kind == "erase" else {},
+        "erase": erasure_of(row) if kind == "erase" else {},
         "undo": {"change": change} if model == "applications.application" else {},
         "option": {"label": "Posted"},
         "translate": {"filter": "Posted", "add": "fr"},

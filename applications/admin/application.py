@@ -21,6 +21,7 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from applications.access import sees_whole
+from applications.admin.candidates.erasure import ErasurePages
 from applications.admin.candidates.page import PersonPages
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
@@ -35,7 +36,6 @@ from applications.admin.moves.pages import MovePages
 from applications.admin.page.assigning import AssigningPages
 from applications.admin.page.considering import ConsideringPages
 from applications.admin.page.emails import EmailPages
-from applications.admin.page.erasure import ErasurePages
 from applications.admin.page.files import FilePages
 from applications.admin.page.notes import NotePages
 from applications.admin.page.origins import OriginPages

@@ -8,7 +8,13 @@ from applications.privacy.accounts import (
     sessions_by_account,
 )
 from applications.privacy.deletion import KINDS
-from applications.privacy.erasure import erase, erase_again, erase_alert, erase_application
+from applications.privacy.erasure import (
+    erase,
+    erase_again,
+    erase_alert,
+    erase_application,
+    erase_chosen,
+)
 from applications.privacy.erasures import copy as copy_erasures
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import names_of, possible_mentions
@@ -24,6 +30,7 @@ __all__ = [
     "erase_again",
     "erase_alert",
     "erase_application",
+    "erase_chosen",
     "export",
     "export_application",
     "find",

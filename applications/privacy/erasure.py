@@ -1,6 +1,7 @@
 """Erasure of an applicant on request, and again after a restore."""
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -44,25 +45,45 @@ def erase(
     to the account, and NoSuchAccountError if it was erased meanwhile.
     """
     with transaction.atomic():
-        user = _locked(user) if user else None
+        users = [_locked(user)] if user else []
         own = Q(email_folded=folded_address(address)) if address else Q(pk__in=[])
-        applications = _lock(own | Q(user=user) if user else own)
-        digests = [_digest_of(each) for each in applications]
-        counts = delete_applications(each.pk for each in applications)
-        if user:
-            digests.append(_digest(user.pk, user.date_joined))
-            counts.update(delete_account(user, sessions_by_account()))
-        counts["failed_sign_ins"] += delete_sign_ins(address=address)
-        if has_alerts:
-            proven = {each.email_folded for each in applications if each.verified_at}
-            addresses = proven | {
-                folded_address(each) for each in (address, user.email if user else "")
-            }
-            alerts = _delete_alerts(JobAlert.objects.filter(address_folded__in=addresses - {""}))
-            counts["job_alerts"] = len(alerts)
-            digests += alerts
-        if is_logged:
-            erasures.record(digests)
+        found = _lock(own | Q(user=user) if user else own)
+        return _delete(found, users, {address}, is_logged=is_logged, has_alerts=has_alerts)
+
+
+def erase_chosen(*, applications: Collection[int], accounts: Iterable[User]) -> Counter[str]:
+    """Delete the `applications`, which somebody checked to be of one person, and `accounts`, which
+    have no others. Job alerts and errors are those of `erase`.
+    """
+    with transaction.atomic():
+        users = [_locked(each) for each in accounts]
+        found = _lock(Q(pk__in=applications))
+        return _delete(found, users, {each.email for each in found if not each.user_id})
+
+
+def _delete(
+    applications: list[Application],
+    users: list[User],
+    addresses: set[str],
+    *,
+    is_logged: bool = True,
+    has_alerts: bool = True,
+) -> Counter[str]:
+    """Delete the locked rows, and what is stored of the `addresses` otherwise."""
+    digests = [_digest_of(each) for each in applications]
+    counts = delete_applications(each.pk for each in applications)
+    for user in users:
+        digests.append(_digest(user.pk, user.date_joined))
+        counts.update(delete_account(user, sessions_by_account()))
+    counts["failed_sign_ins"] += sum(delete_sign_ins(address=each) for each in addresses)
+    if has_alerts:
+        proven = {each.email_folded for each in applications if each.verified_at}
+        proven |= {folded_address(each) for each in (*addresses, *(each.email for each in users))}
+        alerts = _delete_alerts(JobAlert.objects.filter(address_folded__in=proven - {""}))
+        counts["job_alerts"] = len(alerts)
+        digests += alerts
+    if is_logged:
+        erasures.record(digests)
     return counts
 
 

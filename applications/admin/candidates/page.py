@@ -15,8 +15,12 @@ from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from applications.admin.candidates.scope import CandidatePages, own_applications
-from applications.admin.page.duplicates import likely_to_be_same
+from applications.admin.candidates.erasure import may_erase
+from applications.admin.candidates.scope import (
+    CandidatePages,
+    likely_people,
+    own_applications,
+)
 from applications.admin.parts import CHANGE
 from applications.models import (
     Access,
@@ -91,11 +95,10 @@ class PersonPages(CandidatePages):
             "separable": _separable(application, people) if may_change else set(),
             "tags": list(dict.fromkeys(names.values_list("tag__name", flat=True))),
             "events": _events(request, people),
-            "likely": likely_to_be_same(
-                request.user, application, _hashes(pks), Application.objects.filter(pk__in=pks)
-            ),
+            "likely": likely_people(request.user, people),
             "considered": next((each.pk for each in people if each.is_spontaneous), None),
             "may_change": may_change,
+            "may_erase": may_erase(request.user),
             "undoable": _undoable(pks) if may_change else None,
             "is_shortened": len(people) == SHOWN_MAX,
         }
@@ -197,11 +200,6 @@ def _of_person(request: UserRequest, application: Application) -> list[Applicati
     """Return the newest applications of the person of `application`."""
     rows = own_applications(request.user).of_person(application).with_stage()
     return list(rows.select_related("user", "vacancy__brand").newest_first()[:SHOWN_MAX])
-
-
-def _hashes(pks: Collection[int]) -> list[str]:
-    files = SubmissionFile.objects.filter(submission__application__in=pks).order_by()
-    return list(files.values_list("sha256", flat=True).distinct())
 
 
 def _separable(application: Application, people: list[Application]) -> set[int]:

@@ -1,5 +1,6 @@
 """Which applications the pages of candidates show. A candidate is no row: it is a query."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -7,8 +8,9 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
 from applications.access import sees_whole
+from applications.admin.page.duplicates import Likely, likely_to_be_same
 from applications.admin.parts import CHANGE, ApplicationPages
-from applications.models import Application
+from applications.models import Application, SubmissionFile
 from applications.querysets import ApplicationQuerySet
 from jobsite.admin.base import as_id
 from jobsite.types import UserRequest
@@ -25,6 +27,14 @@ def own_applications(user: User) -> ApplicationQuerySet:
 def may_see_candidates(request: HttpRequest) -> bool:
     user: Any = request.user
     return user.has_perm("applications.view_application") and sees_whole(user)
+
+
+def likely_people(user: User, people: Collection[Application]) -> list[Likely]:
+    """Return the applications that are likely of the person of `people`, but not known to be."""
+    known = Application.objects.filter(pk__in=[each.pk for each in people])
+    files = SubmissionFile.objects.filter(submission__application__in=known).order_by()
+    hashes = list(files.values_list("sha256", flat=True).distinct())
+    return likely_to_be_same(user, people, hashes, known)
 
 
 def candidate_links(request: UserRequest, application: Application) -> dict[str, bool]:

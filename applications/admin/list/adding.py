@@ -301,7 +301,7 @@ def _likely(request: UserRequest, form: AddingForm, stored: StoredFiles, key: st
     if idempotency.application_of(data["vacancy"].pk, key):
         return []
     contact = {name: data[name] for name in CONTACT}
-    return likely_same(request.user, contact, hashes=[row.sha256 for row in stored.rows])
+    return likely_same(request.user, [contact], hashes=[row.sha256 for row in stored.rows])
 
 
 def _add(

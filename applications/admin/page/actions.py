@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext, pgettext
 
+from applications.admin.candidates.erasure import ERASE, may_erase
 from applications.admin.moves.pages import stages
-from applications.admin.page.erasure import ERASE, may_erase
 from applications.admin.parts import CHANGE, WRITE
 from applications.admin.selection import ApplicationSelection
 from applications.models import Application, Stage, StageChange

@@ -1,6 +1,6 @@
 """Applications that are likely of the same person: a warning only, nothing is merged."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from applications.admin.page.origins import CONTACT
 from applications.models import Application, SubmissionFile
 from applications.querysets import folded_address, phone_digits
 
@@ -25,37 +26,44 @@ class Likely:
 
 
 def likely_to_be_same(
-    user: User, application: Application, hashes: Collection[str], person: QuerySet
+    user: User, people: Iterable[Application], hashes: Collection[str], known: QuerySet
 ) -> list[Likely]:
-    """Return the applications that are likely of the same person as `application`, beside those
-    that are (`person`). `hashes` are those of its files.
+    """Return the applications that are likely of the same person as `people`, beside those that are
+    (`known`). `hashes` are those of its files.
     """
-    names = ("given_name", "family_name", "phone", "email")
-    contact = {name: getattr(application, name) for name in names}
-    return likely_same(user, contact, hashes=hashes, known=person)
+    contacts = [{name: getattr(each, name) for name in CONTACT} for each in people]
+    return likely_same(user, contacts, hashes=hashes, known=known)
 
 
 def likely_same(
     user: User,
-    contact: Mapping[str, str],
+    contacts: Iterable[Mapping[str, str]],
     *,
     hashes: Collection[str],
     known: QuerySet | None = None,
 ) -> list[Likely]:
-    """Return the applications with the same address, file, telephone number or name that `user` may
-    see, the newest first, but not the `known`. `contact` has the columns
-    given_name, family_name, phone and email. `hashes` are those of files.
+    """Return the applications with an address, file, telephone number or name of a person that
+    `user` may see, the newest first, but not the `known`. `contacts` are of the person, and have
+    the columns CONTACT. `hashes` are those of files.
     """
+    addresses, numbers, names = set(), set(), set()
+    for contact in contacts:
+        addresses.add(folded_address(contact.get("email") or ""))
+        numbers.add(phone_digits(contact["phone"]))
+        names.add((contact["given_name"], contact["family_name"]))
     signs: dict[str, Q] = {}
-    if address := contact.get("email"):
-        signs[_("same e-mail address")] = Q(email_folded=folded_address(address))
+    if addresses := addresses - {""}:
+        signs[_("same e-mail address")] = Q(email_folded__in=addresses)
     if shared := _with_same_file(hashes):
         signs[_("same file")] = Q(pk__in=shared)
-    if digits := phone_digits(contact["phone"]):
-        signs[_("same telephone number")] = Q(phone_digits=digits)
-    given_name, family_name = contact["given_name"], contact["family_name"]
-    if given_name and family_name:
-        signs[_("same name")] = Q(given_name__iexact=given_name, family_name__iexact=family_name)
+    if numbers := numbers - {""}:
+        signs[_("same telephone number")] = Q(phone_digits__in=numbers)
+    if same := [
+        Q(given_name__iexact=given_name, family_name__iexact=family_name)
+        for given_name, family_name in names
+        if given_name and family_name
+    ]:
+        signs[_("same name")] = reduce(or_, same)
     if not signs:
         return []
     rows = Application.objects.visible_to(user).filter(reduce(or_, signs.values()))

@@ -103,7 +103,7 @@ class ApplicationPage(ApplicationPages):
             "sections": sections,
             "files": files,
             "others": list(shown.other_applications(obj, person)),
-            "likely": likely_to_be_same(request.user, obj, hashes, person),
+            "likely": likely_to_be_same(request.user, [obj], hashes, person),
             **candidate_links(request, obj),
             "visible_statuses": shown.statuses(obj, at=at),
             "visible_steps": shown.steps(entries),
