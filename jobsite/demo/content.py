@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -95,7 +95,7 @@ def load(*, at: datetime, progress: Callable[[list[Row]], Iterable[Row]] = list)
                 vacancy.image.save(f"{row['image']}.jpg", drawn, save=False)
             vacancy.save()
             related.save([(vacancy, row)])
-            _translate(vacancy, row.get("translations", {}))
+            VacancyText.objects.bulk_create(translations(vacancy, row))
             for position, file in enumerate(row.get("attachments", ())):
                 _attachment(vacancy, file, position).save()
                 made["attachments"] += 1
@@ -266,18 +266,17 @@ def load_applications(*, user: User, at: datetime) -> int:
     return made
 
 
-def _translate(vacancy: Vacancy, texts: Row) -> None:
-    original = digest_of(texts_of(vacancy))
-    for language, values in texts.items():
+def translations(vacancy: Vacancy, row: Row) -> Iterator[VacancyText]:
+    """Yield the unsaved texts of `vacancy` in other languages."""
+    for language, values in row.get("translations", {}).items():
         is_ready = values.pop("ready")
-        based_on = original if is_ready else ""
-        VacancyText(
+        yield VacancyText(
             vacancy=vacancy,
             language=language,
             texts=values,
             is_ready=is_ready,
-            based_on=based_on,
-        ).save()
+            based_on=digest_of(texts_of(vacancy)) if is_ready else "",
+        )
 
 
 def _examples(rows: list[Row]) -> Row:

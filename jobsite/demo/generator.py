@@ -11,10 +11,11 @@ from django.db import reset_queries, transaction
 from django.db.models import Max
 from django.utils.text import slugify
 
-from jobsite.demo.content import Related, Row, make_options, read
+from jobsite.demo.content import Related, Row, make_options, read, translations
+from jobsite.languages import text_languages
 from jobsite.text.html import CleanHtml, sanitise
 from vacancies.choices import Audience, WorkPlace
-from vacancies.models import Brand, Recruiter, Vacancy
+from vacancies.models import Brand, Recruiter, Vacancy, VacancyText
 
 BATCH = 2000
 DAYS = 430  # range of the publication dates
@@ -34,7 +35,8 @@ SENTENCE = re.compile(r"<(?:p|li)>([^<]{20,120})</")
 
 def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
     """Create `count` vacancies that are published at `at`, one transaction per batch, and yield the
-    size of each batch. The same seed gives the same content.
+    size of each batch. The same seed gives the same content. With TEXT_LANGUAGES, each is ready in
+    all languages.
     """
     content = read()
     rows = Rows(Random(seed), content)
@@ -52,7 +54,11 @@ def generate(count: int, *, seed: int, at: datetime) -> Iterator[int]:
         with transaction.atomic():
             unsaved = [related.vacancy(row, at) for row in batch]
             vacancies = Vacancy.objects.bulk_create(unsaved)
-            related.save(list(zip(vacancies, batch, strict=True)))
+            pairs = list(zip(vacancies, batch, strict=True))
+            related.save(pairs)
+            VacancyText.objects.bulk_create(
+                text for vacancy, row in pairs for text in translations(vacancy, row)
+            )
         reset_queries()  # DEBUG keeps every query: gigabytes
         yield len(batch)
 
@@ -71,16 +77,29 @@ class Rows:
         del self.labels["functiongroup"], self.labels["regions"]  # of a job, and of a town
         self.brands = [row["name"] for row in content["brands"]]
         self.recruiters = [row["name"] for row in content["recruiters"]]
-        rows = [row for row in content["vacancies"] if row.get("language") == "en"]
+        by_language = {
+            code: [row for row in content["vacancies"] if row.get("language") == code]
+            for code in ("en", *text_languages())
+        }
+        self.texts = {code: self._pools(rows) for code, rows in by_language.items()}
+        self.titles = {code: [row["title"] for row in rows] for code, rows in by_language.items()}
+        self.notes = ["", *(row["pay_note"] for row in by_language["en"] if "pay_note" in row)]
+        places = [place for row in content["vacancies"] for place in row.get("places", ())]
+        self.streets = ["", *(place["street"] for place in places if "street" in place)]
+
+    def _pools(self, rows: list[Row]) -> dict[str, list[CleanHtml]]:
+        """Return texts of each kind, of the sentences of `rows`."""
         texts = [row.get(name, "") for row in rows for name in ("description", "profile", "offer")]
         sentences = [sentence for text in texts for sentence in SENTENCE.findall(text)]
-        self.texts = {
+        return {
             name: [self._text(sentences, *ends) for _ in range(POOL)]
             for name, ends in LENGTHS.items()
         }
-        self.notes = ["", *(row["pay_note"] for row in rows if "pay_note" in row)]
-        places = [place for row in content["vacancies"] for place in row.get("places", ())]
-        self.streets = ["", *(place["street"] for place in places if "street" in place)]
+
+    def _translation(self, code: str, town: str) -> Row:
+        title = f"{self.random.choice(self.titles[code])}, {town}"
+        texts = {name: self.random.choice(pool) for name, pool in self.texts[code].items()}
+        return {"title": title, "title_internal": title, **texts, "ready": True}
 
     def _text(self, sentences: list[str], low: int, high: int) -> CleanHtml:
         """Return a text of `low` to `high` sentences, as paragraphs and a list."""
@@ -115,8 +134,10 @@ class Rows:
                 keyword: random.sample(labels, 1 if keyword == "types" else random.randint(0, 2))
                 for keyword, labels in self.labels.items()
             },
-            **{name: random.choice(pool) for name, pool in self.texts.items()},
+            **{name: random.choice(pool) for name, pool in self.texts["en"].items()},
         }
+        others = [code for code in self.texts if code != "en"]
+        row["translations"] = {code: self._translation(code, town) for code in others}
         row["options"] |= {"functiongroup": [group], "regions": regions}
         if random.random() < 0.6:
             row["last_day"] = random.randint(1, 90)

@@ -47,10 +47,9 @@ def foreign_words(language: str) -> set[str]:
     """
     if language == site_language() or language not in text_languages():
         return set()
-    return {
-        label
-        for model in (Filter, FilterOption)
-        for label in model._default_manager.exclude(translations__has_key=language).values_list(
-            "label", flat=True
-        )
-    }
+    filters, options = (
+        each._default_manager.order_by().exclude(translations__has_key=language)
+        for each in (Filter, FilterOption)
+    )
+    labels = options.values_list("label", flat=True)
+    return set(filters.values_list("label", flat=True).union(labels))

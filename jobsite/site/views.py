@@ -136,7 +136,8 @@ def vacancy(site: Site, pk: int, slug: str = "", language: str = "") -> HttpResp
     base, own, paths = "" if site.brand else row.site_base, supported(row.shown_language), {}
     site.path_in = row.path_in
     if text_languages():
-        paths = page_paths(row, ready_titles([pk])[pk])
+        titles = ready_titles([pk])[pk] if item["languages"][1:] else {}
+        paths = page_paths(row, titles)
         site.path_in = lambda code: row.site_path if code == own else paths.get(code, "")
     if not language or not site.path_in(language):
         language = own  # also instead of a translation that is not ready

@@ -5,14 +5,15 @@ from django.utils import timezone
 
 from jobsite.demo import content
 from tests.vacancies.commands import run
-from vacancies.models import Brand, Place, Vacancy, VacancyOption
+from vacancies.models import Brand, Place, Vacancy, VacancyOption, VacancyText
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.slow("creates 150 vacancies")
 @pytest.mark.each_database
-def test_generated_vacancies_are_published_and_varied(client, filters, at):
+def test_generated_vacancies_are_published_and_varied(client, filters, at, settings):
+    settings.TEXT_LANGUAGES = ["fr"]
     code, summary, _ = run("generate_vacancies", 150, "--seed", 7)
 
     assert code == 0
@@ -20,6 +21,8 @@ def test_generated_vacancies_are_published_and_varied(client, filters, at):
     assert Vacancy.objects.published().count() == Vacancy.objects.count() == 150
     assert {v.audience for v in Vacancy.objects.all()} == {"public", "internal", "both"}
     assert len(set(Vacancy.objects.values_list("title", flat=True))) > 60
+    assert VacancyText.objects.filter(language="fr", is_ready=True).count() == 150
+    assert not VacancyText.objects.outdated()
     assert client.get("/v1/filters").json()["data"][0]["options"]
     assert Vacancy.objects.filter(search_text__contains="mentor").exists()
     assert {v.work_place for v in Vacancy.objects.all()} == {"", "onsite", "hybrid", "remote"}

@@ -1,7 +1,10 @@
 """Vacancies with texts in several languages."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from tests.applications.submissions.sending import make_form, make_open_vacancy
 from tests.factories import make_text, make_vacancy
 from tests.vacancies.api.site import ON_POSTGRESQL, Site, differences
 from vacancies.api.rendered_items import stored_version
@@ -160,6 +163,48 @@ def test_stored_items_and_lists_follow_the_texts(site, settings):
         assert set(stored.values_list("vacancy", flat=True)) == {first.pk, second.pk}
     text.delete()
     assert differences(site, paths) == {}
+    shown = [path for path in paths if not path.endswith("nl")]
+    with_languages = {path: statements(path) for path in shown}
+    settings.TEXT_LANGUAGES = []
+    for path in shown:
+        plain = path.removesuffix("language=fr")
+        statements(plain)  # renders and stores the items, whose format is another one
+        assert statements(plain) == with_languages[path], path
+
+
+def statements(path):
+    """Return how many statements a new process needs for a stored list."""
+    process = Site()
+    process.body("/v1/vacancies?filter[search]=x")  # its memory
+    with CaptureQueriesContext(connection) as queries:
+        process.body(path)
+    return len(queries)
+
+
+def test_languages_take_one_statement_more_where_texts_are_read(client, settings):
+    """The texts of all vacancies; on the career site also the labels that are not translated."""
+    settings.CAREER_SITE = settings.APPLY_PAGES = True
+    form = make_form()
+    vacancy = make_open_vacancy(form)
+    item, page = f"/v1/vacancies/{vacancy.pk}", vacancy.site_path
+    more = {"/v1/vacancies": 1, item: 1, "/v1/vacancies/changes": 1, "/jobs": 1, page: 1}
+    more |= {"/fr/jobs": 2, "/jobs.atom": 1, "/sitemap-0.xml": 1}
+    none = ("/v1/vacancies/hot", "/v1/filters", f"{item}/form", f"{item}/form/schema")
+    more |= dict.fromkeys([*none, f"/apply/{vacancy.pk}", "/feeds/indeed.xml"], 0)
+    counts = []
+    for codes in ([], ["fr", "nl"]):
+        settings.TEXT_LANGUAGES = codes
+        for path in more:
+            client.get(path)
+            with CaptureQueriesContext(connection) as queries:
+                assert client.get(path).status_code == 200, path
+            counts.append(len(queries))
+            assert codes or not [
+                each for each in queries.captured_queries if "vacancytext" in each["sql"]
+            ], path
+    plain, translated = counts[: len(more)], counts[len(more) :]
+    found = [after - before for before, after in zip(plain, translated, strict=True)]
+    assert dict(zip(more, found, strict=True)) == more
 
 
 def test_a_page_takes_one_query_for_all_texts(client, translated, django_assert_max_num_queries):
