@@ -125,6 +125,19 @@ class ApplicationQuerySet(models.QuerySet):
     def to_brand(self, brand: int | None) -> Self:
         return self.filter(vacancy__brand=brand)
 
+    def in_pool(self) -> Self:
+        """Those whose applicants agreed to the talent pool, and did not leave it."""
+        return self._with_consent("in_pool")
+
+    def asked_for_pool(self) -> Self:
+        """Those whose applicants can still answer whether they join or stay in the talent pool."""
+        return self._with_consent("asked_for_pool")
+
+    def _with_consent(self, state: str) -> Self:
+        consents = self.model._meta.get_field("consent_requests").related_model._default_manager
+        found = getattr(consents, state)(timezone.localdate())
+        return self.filter(pk__in=found.order_by().values("application"))
+
     def has_person(self, columns: Mapping[str, Any]) -> bool:
         """Return whether one is of whom an application with the `columns` user_id, email_folded,
         given_name and family_name is of.

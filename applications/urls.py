@@ -23,6 +23,8 @@ urlpatterns = [
     path(f"{LINK}/choose", by_link(interviews.choose_time), name="application-receipt-choose"),
     path(f"{LINK}/delete", by_link(changes.delete), name="application-receipt-delete"),
     path(f"{LINK}/consent", by_link(changes.consent), name="application-receipt-consent"),
+    path(f"{LINK}/pool", by_link(changes.pool), name="application-receipt-pool"),
+    path(f"{LINK}/leave", by_link(changes.leave, max_age=None), name="application-receipt-leave"),
     path(f"{LINK}/export", by_link(application.export), name="application-receipt-export"),
     path(f"{LINK}/account", by_link(account.create_account), name="application-receipt-account"),
     path(f"{LINK}/claim", by_link(account.claim), name="application-receipt-claim"),
@@ -32,5 +34,6 @@ urlpatterns = [
     path(f"{OWN}/choose", by_account(interviews.choose_time), name="application-own-choose"),
     path(f"{OWN}/delete", by_account(changes.delete), name="application-own-delete"),
     path(f"{OWN}/consent", by_account(changes.consent), name="application-own-consent"),
+    path(f"{OWN}/pool", by_account(changes.pool), name="application-own-pool"),
     path(f"{OWN}/export", by_account(application.export), name="application-own-export"),
 ]

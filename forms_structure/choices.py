@@ -59,6 +59,7 @@ class FieldRole(TextChoices):
     FAMILY_NAME = "family_name", _("Last name of the applicant")
     PHONE = "phone", _("Telephone number of the applicant")
     CV = "cv", _("CV of the applicant")
+    POOL = "pool", _("Consent to the talent pool")
 
     @property
     def types(self) -> tuple[FieldType, ...]:
@@ -67,12 +68,18 @@ class FieldRole(TextChoices):
             self.EMAIL: (FieldType.EMAIL,),
             self.PHONE: (FieldType.TEL, FieldType.TEXT),
             self.CV: (FieldType.FILE,),
+            self.POOL: (FieldType.CHECKBOX,),
         }.get(self, (FieldType.TEXT,))
 
     @property
     def may_be_conditional(self) -> bool:
         """Whether a field that is not always visible can have the role."""
         return self is not self.EMAIL
+
+    @property
+    def may_be_required(self) -> bool:
+        """Whether applicants may have to fill in the field. A consent is free."""
+        return self is not self.POOL
 
 
 class Width(TextChoices):

@@ -159,6 +159,17 @@ class ConsentText(models.Model):
     brand. Versions are never changed, because a given consent refers to one by its unique number.
     """
 
+    class Purpose(models.TextChoices):
+        APPLICATION = "application", _("application")
+        POOL = "pool", _("talent pool")
+
+    purpose = models.CharField(
+        _("purpose"),
+        max_length=11,
+        choices=Purpose.choices,
+        default=Purpose.APPLICATION,
+        db_default="application",
+    )
     # None: the site's. No foreign key: forms know no brands, and the text outlives its brand.
     brand_number = models.BigIntegerField(null=True, blank=True, editable=False)
     language = models.CharField(
@@ -166,7 +177,11 @@ class ConsentText(models.Model):
     )
     version = models.PositiveIntegerField(_("version"), unique=True, editable=False)
     text = models.CharField(
-        _("text"), max_length=1000, help_text=_("Label of the checkbox that applicants must tick.")
+        _("text"),
+        max_length=1000,
+        help_text=_(
+            "What applicants agree to: by the checkbox of forms, or in answer to an email."
+        ),
     )
     statement_url = WebURLField(_("privacy statement"), help_text=_("URL of the statement."))
     statement_label = models.CharField(

@@ -1,5 +1,6 @@
 """Preset sections for the form builder."""
 
+from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ def presets(language: str) -> list[JsonObject]:
         _("Language levels"): _languages,
         _("Yes or no, with an explanation"): _yes_or_no,
         _("CV and letter"): _documents,
+        _("Talent pool"): _pool,
     }
     with translation.override(language):
         return [{"label": label, "section": section()} for label, section in offered.items()]
@@ -64,6 +66,13 @@ def _documents() -> Section:
         _field("cv", "file", _("Your CV"), role="cv"),
         _field("letter", "textarea", _("Why do you apply?"), required=False),
     )
+
+
+def _pool() -> Section:
+    text = _("Keep my data for %(months)d months, so that you can consider me for other vacancies.")
+    label = text % {"months": settings.POOL_MONTHS}
+    field = _field("talent_pool", "checkbox", label, required=False, role="pool")
+    return _section(_("Talent pool"), field)
 
 
 def _section(title: str, *fields: JsonObject) -> Section:

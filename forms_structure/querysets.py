@@ -56,25 +56,29 @@ class FormQuerySet(models.QuerySet):
 
 
 class ConsentTextQuerySet(models.QuerySet):
-    def current(self, language: str, brand: int | None = None) -> Any:
+    def current(self, language: str, brand: int | None = None, purpose: str = "application") -> Any:
         """Return the newest text of `brand`, a number, in `language`, else in the site's language,
         else that of the site. If there is none, return the built-in text, version 1, as an unsaved
         row. The right employer comes before the right language (docs/decisions.md #38).
         """
         of_either = self.filter(Q(brand_number=brand) | Q(brand_number=None))
-        newest = of_either.filter(language__in=(language, site_language())).newest()
+        newest = of_either.filter(language__in=(language, site_language())).newest(purpose)
         for key in product(dict.fromkeys((brand, None)), (language, site_language())):
             if found := newest.get(key):
                 return found
         with translation.override(language):
-            text = gettext("I agree that my data is kept and used for this application.")
-        return self.model(version=BUILT_IN, language=language, text=text)
+            text = (
+                gettext("I agree that you keep my data, to consider me for other vacancies.")
+                if purpose == "pool"
+                else gettext("I agree that my data is kept and used for this application.")
+            )
+        return self.model(version=BUILT_IN, language=language, text=text, purpose=purpose)
 
-    def newest(self) -> dict[tuple[int | None, str], Any]:
+    def newest(self, purpose: str = "application") -> dict[tuple[int | None, str], Any]:
         """Return the newest text of each brand in each language, by both; that of the site has
         None. A newest version without a text says that the brand has none of its own any more.
         """
-        rows: models.QuerySet[Any] = self.order_by("version")
+        rows: models.QuerySet[Any] = self.filter(purpose=purpose).order_by("version")
         newest = {(row.brand_number, row.language): row for row in rows}
         return {key: row for key, row in newest.items() if row.text}
 

@@ -158,7 +158,11 @@ class _Checker:
         self.choice(keys["css"], f"{path}.css", Width)
         if "role" in keys:
             field["role"] = self.role(
-                keys["role"], f"{path}.role", type_, is_conditional=values is not None
+                keys["role"],
+                f"{path}.role",
+                type_,
+                is_conditional=values is not None,
+                is_required=field["required"],
             )
         if type_:
             field |= self.depending(keys, path, depth, type_)
@@ -232,7 +236,13 @@ class _Checker:
         return options
 
     def role(
-        self, value: object, path: str, type_: FieldType | None, *, is_conditional: bool
+        self,
+        value: object,
+        path: str,
+        type_: FieldType | None,
+        *,
+        is_conditional: bool,
+        is_required: bool,
     ) -> str:
         role = self.choice(value, path, FieldRole)
         if role is None:
@@ -244,6 +254,9 @@ class _Checker:
             text = _(
                 "A conditional field cannot have the role %(role)s: it is not always filled in."
             )
+            self.fault(path, text, role=role)
+        elif is_required and not role.may_be_required:
+            text = _("A field with the role %(role)s cannot be required: a consent is free.")
             self.fault(path, text, role=role)
         elif other := self.roles.get(role):
             self.fault(path, _("%(other)s also has the role %(role)s."), role=role, other=other)

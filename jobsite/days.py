@@ -1,5 +1,6 @@
 """Arithmetic with calendar days in the site's time zone, where a day can have 23 or 25 hours."""
 
+from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from django.utils import timezone
@@ -22,3 +23,10 @@ def days_after(at: datetime, days: int) -> datetime:
         return at
     # Python adds to the local time, and returns the first of two occurrences.
     return (at.astimezone(timezone.get_default_timezone()) + timedelta(days=days)).astimezone(UTC)
+
+
+def months_after(day: date, months: int) -> date:
+    """Return the same day `months` months after `day`, or the last day of a shorter month."""
+    years, month = divmod(day.month - 1 + months, 12)
+    year, month = day.year + years, month + 1
+    return date(year, month, min(day.day, monthrange(year, month)[1]))

@@ -495,6 +495,8 @@ WEBHOOK_PORTS = env.ports("WEBHOOK_PORTS")
 CHANGES_KEPT_DAYS = env.int("CHANGES_KEPT_DAYS", default=90, least=1)
 # The retention period in days, see the command `purge`; 0: none.
 APPLICATIONS_KEPT_DAYS = env.int("APPLICATIONS_KEPT_DAYS", default=0)
+# How long a consent to the talent pool is valid. Without limit, a consent would not be specific.
+POOL_MONTHS = env.int("POOL_MONTHS", default=24, least=2, most=36)
 # Countries (ISO 3166-1) whose vacancies get a content warning without pay.
 PAY_REQUIRED_IN = env.countries("PAY_REQUIRED_IN", COUNTRIES)
 # Countries where applicants have to know the pay before an interview.

@@ -633,7 +633,11 @@ def _fields(world: SimpleNamespace, model: str, row: Any) -> dict[str, Any]:
         "vacancies.filter": {"label": "Posted", "position": 0},
         "vacancies.filteroption": {"label": "Posted", "value": "posted", "position": 0},
         "forms_structure.form": posted | {"language": "en"},
-        "forms_structure.consenttext": {"text": "Posted", "language": "en"},
+        "forms_structure.consenttext": {
+            "text": "Posted",
+            "language": "en",
+            "purpose": "application",
+        },
         "applications.stage": posted
         | {
             "status": status,

@@ -143,7 +143,7 @@ ROWS: dict[str, Row] = {
     | dict.fromkeys(("OPTIONS", "POST", "PUT", "PATCH", "DELETE"), (302, 302, 405, 404)),
     **{
         f"account/applications/<int:pk>/{action}": dict.fromkeys(METHODS, (302, 302, 404, 404))
-        for action in ("reply", "choose", "withdraw", "delete", "consent", "export")
+        for action in ("reply", "choose", "withdraw", "delete", "consent", "pool", "export")
     },
     **{
         f"account/receipt/<str:token>{action}": dict.fromkeys(METHODS, 404)
@@ -154,6 +154,8 @@ ROWS: dict[str, Row] = {
             "/withdraw",
             "/delete",
             "/consent",
+            "/pool",
+            "/leave",
             "/export",
             "/account",
             "/claim",

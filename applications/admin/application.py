@@ -23,6 +23,7 @@ from unfold.views import ChangeList
 from applications.access import sees_whole
 from applications.admin.candidates.erasure import ErasurePages
 from applications.admin.candidates.page import PersonPages
+from applications.admin.candidates.pool import PoolPages
 from applications.admin.interviews.pages import InterviewPages
 from applications.admin.interviews.slots import SlotPages
 from applications.admin.interviews.tasks import TaskPages
@@ -158,6 +159,7 @@ class ApplicationAdmin(ScopedAdmin):
         SlotPages,
         TaskPages,
         PersonPages,
+        PoolPages,
     )
 
     list_display = (

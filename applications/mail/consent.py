@@ -1,21 +1,23 @@
-"""The emails about consents:
-the question to an applicant, its reminder, and a refusal by who was hired.
+"""The emails about consents: the question to an applicant, its reminder, and a refusal by who was
+hired; and the questions whether an applicant joins the talent pool, or stays in it.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from applications.mail.brand_mail import privacy_url
 from applications.mail.links import absolute
 from applications.mail.notice import beginning
 from applications.mail.outbox import email_to, queue
 from applications.mail.preferences import language_of, may_receive, recipients_of
-from applications.mail.receipt import end, queue_with_link
+from applications.mail.receipt import end, facts, queue_with_link
 from applications.models import Application, ConsentRequest, Message
 from applications.submissions.links import MAX_AGE
 from jobsite.text.formats import format_date
@@ -79,6 +81,89 @@ def queue_refusal(application: Application, *, base_url: str = "", at: datetime)
         email = email_to(author, Message.Kind.CONSENT, subject, lines, base_url=base_url)
         email = replace(email, application=application, vacancies=[application.vacancy_id])
         return queue(email, at=at)
+
+
+def queue_pool_question(
+    request: ConsentRequest,
+    *,
+    ends_on: date | None = None,
+    is_reminder: bool = False,
+    base_url: str = "",
+    at: datetime,
+) -> Message:
+    """Queue the question of `request`: to join the talent pool, or to stay in it after `ends_on`."""
+
+    def written(link: str) -> tuple[str, Iterable[str]]:
+        link = own_page(request.application, base_url) or link
+        return pool_question(request, link, ends_on=ends_on, is_reminder=is_reminder)
+
+    return queue_with_link(
+        request.application, Message.Kind.POOL, written, base_url=base_url, at=at
+    )
+
+
+def own_page(application: Application, base_url: str) -> str:
+    """Return the URL of `application` in the account of the applicant, "" without an account."""
+    path = reverse("application-own", args=[application.pk])
+    return absolute(path, base_url) if application.user_id else ""
+
+
+def pool_question(
+    request: ConsentRequest, link: str, *, ends_on: date | None = None, is_reminder: bool = False
+) -> tuple[str, list[str]]:
+    """Return the subject and the lines of the email, in the active language."""
+    subject = _("May we keep your data for other vacancies?")
+    if ends_on:
+        subject = _("Do you want to stay in our talent pool?")
+    if is_reminder:
+        subject = _("Reminder: %(subject)s") % {"subject": subject}
+    return subject, list(_pool_lines(request, link, ends_on))
+
+
+def _pool_lines(request: ConsentRequest, link: str, ends_on: date | None) -> Iterator[str]:
+    application = request.application
+    yield _("Hello,")
+    yield ""
+    if ends_on:
+        text = _("You are in our talent pool until %(day)s. We keep the data of this application:")
+        yield text % {"day": format_date(ends_on)}
+    else:
+        yield _("You applied for this vacancy:")
+    yield ""
+    yield from facts(application)
+    yield ""
+    if ends_on:
+        yield _("We would like to keep them longer, and ask for your consent again:")
+    else:
+        yield _(
+            "We would like to include you in our talent pool, and tell you about other vacancies. "
+            "We ask for your consent:"
+        )
+    yield request.text
+    yield ""
+    yield _("Open this link, and answer yes or no:")
+    yield link
+    if not application.user_id:
+        yield _("The link is personal and valid for %(days)d days. Do not forward it.") % {
+            "days": MAX_AGE.days
+        }
+    yield ""
+    yield _(
+        "If you agree, we keep your data for %(months)d months. With this link, you can leave the "
+        "talent pool at any time. Your answer does not change your application."
+    ) % {"months": settings.POOL_MONTHS}
+    if ends_on:
+        yield _("Without an answer, you leave the talent pool after %(day)s.") % {
+            "day": format_date(ends_on)
+        }
+    else:
+        yield _("Without an answer until %(day)s, you are not included.") % {
+            "day": format_date(request.due_on)
+        }
+    if url := privacy_url(application):
+        yield ""
+        yield _("How we handle your data: %(url)s") % {"url": url}
+    yield from end(application)
 
 
 class ConsentReminders:

@@ -123,6 +123,7 @@ class Message(models.Model):
         TEMPLATE = "template", _("email from a recruiter")
         NOTICE = "notice", _("notice to an applicant who was added")
         CONSENT = "consent", _("question for consent")
+        POOL = "pool", _("question for the talent pool")
         STAGE = "stage", _("email of a stage")
         WITHDRAWAL = "withdrawal", _("confirmation of a withdrawal")
         MENTION = "mention", _("mention in a note")

@@ -2,11 +2,12 @@
 applicants are asked for.
 """
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -81,6 +82,23 @@ class Origin(models.Model):
         return cls.Basis.REQUEST if channel in cls.APPLIED_BY else cls.Basis.INTEREST
 
 
+class ConsentQuerySet(models.QuerySet):
+    def of_pool(self) -> Self:
+        return self.filter(purpose="pool")
+
+    def in_pool(self, day: date) -> Self:
+        """The consents to the talent pool that are valid on `day`. One to the text of a brand is
+        not valid for another brand, to which the vacancy or the application was moved.
+        """
+        of_brand = Q(brand_number=F("application__vacancy__brand"))
+        valid = self.of_pool().filter(answer="yes", left_at=None, until__gte=day)
+        return valid.filter(of_brand | Q(brand_number=None))
+
+    def asked_for_pool(self, day: date) -> Self:
+        """The questions for the talent pool that can be answered on `day`."""
+        return self.of_pool().filter(answer="", due_on__gte=day)
+
+
 class ConsentRequest(models.Model):
     """A question that the applicant answers on the page of the personal link."""
 
@@ -99,12 +117,21 @@ class ConsentRequest(models.Model):
     text = models.TextField()  # as it was shown
     version = models.PositiveIntegerField()  # of the consent text
     asked_at = models.DateTimeField(default=timezone.now)
-    due_on = models.DateField()  # without an answer until then, the data are deleted
+    # Without an answer until then, the data are deleted, or the applicant is not in the pool.
+    due_on = models.DateField()
     reminded_at = models.DateTimeField(null=True, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)
     answer = models.CharField(max_length=3, choices=Answer.choices, blank=True, default="")
     # How long a consent is valid; None: as the application.
     until = models.DateField(null=True, blank=True)
+    # When the applicant left the pool, after the answer "yes".
+    left_at = models.DateTimeField(null=True, blank=True)
+    # The brand whose own text it is, None for a text of the site; and the employer that asked.
+    # No foreign key: they outlive the brand.
+    brand_number = models.BigIntegerField(null=True, blank=True)
+    employer = models.CharField(max_length=200, blank=True, default="", db_default="")
+
+    objects = ConsentQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("consent request")
@@ -123,7 +150,14 @@ class ConsentRequest(models.Model):
                 name="consent_answer_has_time",
             ),
         ]
-        indexes = [models.Index("due_on", condition=Q(answer=""), name="consent_requests_due")]
+        indexes = [
+            models.Index("due_on", condition=Q(answer=""), name="consent_requests_due"),
+            models.Index(
+                "until",
+                condition=Q(purpose="pool", answer="yes", left_at=None),
+                name="consents_to_pool",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self._meta.verbose_name} {self.pk}"

@@ -11,6 +11,7 @@ from applications.operations.applicants import (
 )
 from applications.operations.consents import answer, open_request
 from applications.operations.interviews import reply as reply_to_interview
+from applications.operations.pool import join_pool, pool_states
 from applications.operations.stages import (
     Move,
     Moved,
@@ -33,10 +34,12 @@ __all__ = [
     "create_account",
     "create_application",
     "current_changes",
+    "join_pool",
     "move",
     "move_if_unchanged",
     "new_account",
     "open_request",
+    "pool_states",
     "reply_to_interview",
     "submit_application",
     "undo_moves",

@@ -143,7 +143,8 @@ def correct_contact(
             current.reference = new_reference()
             first = Message.objects.filter(application=current, state=Message.State.QUEUED)
             first.filter(
-                kind__in=(Message.Kind.NOTICE, Message.Kind.CONSENT), recipient=None
+                kind__in=(Message.Kind.NOTICE, Message.Kind.CONSENT, Message.Kind.POOL),
+                recipient=None,
             ).delete()
         if changed:
             current.phone_digits = phone_digits(current.phone)

@@ -19,6 +19,7 @@ from django.utils import translation
 from applications.mail.receipt import queue_receipt
 from applications.models import Application, FormSnapshot, Submission
 from applications.models.application import new_reference
+from applications.operations.pool import join_pool_by_form
 from applications.operations.stages import create_application
 from applications.querysets import folded_address
 from applications.submissions import idempotency, proof
@@ -37,8 +38,8 @@ from applications.submissions.validation import (
     file_fields,
     pointer,
 )
-from forms_structure.choices import FieldRole
-from forms_structure.structure import HONEYPOT
+from forms_structure.choices import CHECKED, FieldRole
+from forms_structure.structure import HONEYPOT, walk
 from jobsite.db.transactions import retry_on_conflict
 from jobsite.types import JsonObject
 from vacancies.models import Requisition, Vacancy
@@ -191,6 +192,7 @@ def _submit(attempt: Attempt, *, base_url: str, at: datetime) -> Application:
                     application = _create(attempt, at=at)
                     submission = _add_submission(application, attempt, fingerprint)
                     stored.add_rows(submission)
+                    _join_pool(application, attempt, at=at)
                     queue_receipt(application=application, base_url=base_url, at=at)
                 if used:
                     proof.spend(used)
@@ -313,3 +315,11 @@ def _add_submission(application: Application, attempt: Attempt, fingerprint: str
         source=attempt.source,
         fingerprint=fingerprint,
     )
+
+
+def _join_pool(application: Application, attempt: Attempt, *, at: datetime) -> None:
+    """Record the consent to the talent pool, if the applicant ticked it."""
+    name = attempt.form.roles.get(FieldRole.POOL)
+    if name and attempt.values.get(name) == CHECKED:
+        labels = {field["name"]: field["label"] for _path, field in walk(attempt.form.sections)}
+        join_pool_by_form(application=application, text=labels[name], at=at)

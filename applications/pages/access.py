@@ -1,6 +1,7 @@
 """Who opens the pages of an application: the owner of an account, or of the mailbox of a link."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 
 from django.contrib.auth.decorators import login_required
@@ -21,7 +22,7 @@ View = Callable[..., HttpResponse]
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
-def by_link(view: View) -> View:
+def by_link(view: View, *, max_age: timedelta | None = MAX_AGE) -> View:
     """Call `view` with the application that the token of the URL opens. The URL grants access:
     whoever has it reads the mailbox of the applicant. A POST records that; a GET does not, because
     mail scanners open links.
@@ -34,10 +35,9 @@ def by_link(view: View) -> View:
     @accounts.page
     @wraps(view)
     def answer(request: HttpRequest, token: str) -> HttpResponse:
-        application = opened_by(token)
+        application = opened_by(token, max_age=max_age)
         if application is None:
-            context = {"heading": _("This link is not valid"), "days": MAX_AGE.days}
-            response = render(request, "applications/link_expired.html", context, status=404)
+            response = link_expired(request, token)
         else:
             if request.method == "POST":
                 operations.verify(application=application, at=timezone.now())
@@ -48,6 +48,19 @@ def by_link(view: View) -> View:
         return response
 
     return answer
+
+
+def link_expired(request: HttpRequest, token: str) -> HttpResponse:
+    """Say that the link is not valid. An old one still leads out of the talent pool."""
+    context = {"heading": _("This link is not valid"), "days": MAX_AGE.days}
+    application = opened_by(token, max_age=None)
+    if application and is_in_pool(application):
+        context["leave"] = reverse("application-receipt-leave", args=[token])
+    return render(request, "applications/link_expired.html", context, status=404)
+
+
+def is_in_pool(application: Application) -> bool:
+    return Application.objects.filter(pk=application.pk).in_pool().exists()
 
 
 def by_account(view: View) -> View:

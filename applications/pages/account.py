@@ -32,13 +32,17 @@ def account(request: UserRequest) -> HttpResponse:
     at = timezone.now()
     rows = Application.objects.of(request.user).newest_first().with_visible_status()
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    applications = list(page)
+    pool = operations.pool_states([each.pk for each in applications], at=at)
     context = {
         "heading": _("Your account"),
         "is_wide": True,
         "has_factors": accounts.HAS_FACTORS,
         "has_calendar": may_have_calendar(request.user),
         "page": page,
-        "applications": [summary_of(each, at) for each in page],
+        "applications": [
+            summary_of(each, at) | {"pool": pool.get(each.pk)} for each in applications
+        ],
     }
     return render(request, "registration/account.html", context)
 

@@ -21,6 +21,7 @@ from applications.operations.slots import (
 from applications.pages.access import by_its_owner, get_or_post, is_manageable
 from applications.querysets import accounts_with
 from applications.submissions.answers import answers
+from jobsite.days import months_after
 from jobsite.text.formats import format_datetime, format_period
 from jobsite.types import JsonObject, StrOrPromise
 
@@ -77,6 +78,8 @@ def application_page(
         "offers": offers_of(application, at),
         "is_manageable": is_manageable(request, application),
         "consent": operations.open_request(application),
+        "pool": operations.pool_states([application.pk], at=at).get(application.pk),
+        "pool_until": months_after(timezone.localdate(at), settings.POOL_MONTHS),
         "is_withdrawable": application.is_withdrawable(at=at),
         "base": base,
         "is_by_link": is_by_link,

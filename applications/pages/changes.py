@@ -1,4 +1,4 @@
-"""What applicants change of an application: withdrawal, consent and deletion."""
+"""What applicants change of an application: withdrawal, consents and deletion."""
 
 import logging
 
@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from applications import operations, privacy
 from applications.models import Application
-from applications.pages.access import by_its_owner, get_or_post
+from applications.pages.access import by_its_owner, get_or_post, is_in_pool
 from applications.pages.application import application_page
 from jobsite.api.absolute_urls import base_url
 from jobsite.types import JsonObject, StrOrPromise
@@ -68,7 +68,7 @@ def delete(
 
 def not_recorded(failure: OSError) -> StrOrPromise:
     """Log that ERASURE_LOG cannot be written, and return the error for the applicant."""
-    logger.error("ERASURE_LOG cannot be written; nothing was deleted: %s", failure)
+    logger.error("ERASURE_LOG cannot be written; nothing was changed: %s", failure)
     return _("Your data cannot be deleted at the moment. Nothing was deleted. Try again later.")
 
 
@@ -99,3 +99,48 @@ def consent(
             request, application, **place, error=not_recorded(failure), status=503
         )
     return redirect("application-deleted" if is_by_link else "account")
+
+
+@by_its_owner
+@require_POST
+def pool(
+    request: HttpRequest, application: Application, *, base: str, is_by_link: bool
+) -> HttpResponse:
+    """Take the answer to the question for the talent pool. "No" also leaves it."""
+    given, status = request.POST.get("answer"), 422
+    error: StrOrPromise = _("Answer yes or no.")
+    if given == "yes":
+        operations.join_pool(application=application, at=timezone.now())
+        return redirect(f"{base}#pool")
+    if given == "no":
+        if not (error := _left_pool(application)):
+            return redirect(f"{base}#pool")
+        status = 503
+    return application_page(
+        request, application, base=base, is_by_link=is_by_link, error=error, status=status
+    )
+
+
+@get_or_post
+def leave(request: HttpRequest, application: Application, **place: object) -> HttpResponse:
+    """Ask whether the applicant leaves the talent pool, then record it. The link of an email does
+    this however old it is, as long as the consent is valid; it shows nothing about the application.
+    """
+    error = _left_pool(application) if request.method == "POST" else ""
+    context = {
+        "heading": _("Leave the talent pool?") if is_in_pool(application) else _("Talent pool"),
+        "is_in_pool": is_in_pool(application),
+        "error": error,
+    }
+    template = "applications/consent/leave.html"
+    return render(request, template, context, status=503 if error else 200)
+
+
+def _left_pool(application: Application) -> StrOrPromise:
+    """Let the applicant leave the talent pool. Return the error if it cannot be recorded."""
+    try:
+        privacy.leave_pool(application=application, at=timezone.now())
+    except OSError as failure:
+        not_recorded(failure)
+        return _("Your answer cannot be recorded at the moment. Try again later.")
+    return ""

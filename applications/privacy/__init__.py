@@ -18,6 +18,7 @@ from applications.privacy.erasure import (
 from applications.privacy.erasures import copy as copy_erasures
 from applications.privacy.export import export, export_application
 from applications.privacy.mentions import names_of, possible_mentions
+from applications.privacy.pool import leave_pool
 from applications.privacy.retention import not_permitted, purge, purge_credentials
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "export",
     "export_application",
     "find",
+    "leave_pool",
     "names_of",
     "not_permitted",
     "possible_mentions",

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import ProtectedError, Q, QuerySet
+from django.utils import timezone
 
 from applications.models import Application, JobAlert
 from applications.privacy import erasures
@@ -23,6 +24,7 @@ from applications.privacy.deletion import (
     delete_applications,
     delete_sign_ins,
 )
+from applications.privacy.pool import leave_again
 from applications.querysets import accounts_with, folded_address
 
 
@@ -115,14 +117,14 @@ def erase_application(*, application: Application) -> Counter[str]:
 def erase_again(folder: Path | None = None) -> Counter[str] | None:
     """Erase the recorded accounts and applications again, after a restore of an archive in
     `folder`. Return how many accounts were erased, how many were kept because other rows refer to
-    them, and how many applications of others and job alerts were erased; None if nothing is
-    recorded. A newer account of the same name, and a newer application from the same address, are
-    not erased.
+    them, how many applications of others and job alerts were erased, and how many consents to the
+    talent pool ended; None if nothing is recorded. A newer account of the same name, and a newer
+    application from the same address, are not erased.
     """
     digests = erasures.recorded(folder)
     if not digests:
         return None
-    counts: Counter[str] = Counter(erased=0, kept=0, applications=0, job_alerts=0)
+    counts: Counter[str] = Counter(erased=0, kept=0, applications=0, job_alerts=0, left_pool=0)
     for pk, joined in (
         User._default_manager.values_list("pk", "date_joined").order_by("pk").iterator()
     ):
@@ -145,6 +147,7 @@ def erase_again(folder: Path | None = None) -> Counter[str] | None:
         for start in range(0, len(ended), BATCH):
             chosen = JobAlert.objects.filter(pk__in=ended[start : start + BATCH])
             counts["job_alerts"] += len(_delete_alerts(chosen))
+        counts["left_pool"] = leave_again(digests, at=timezone.now())
     return counts
 
 
@@ -165,7 +168,7 @@ def _lock(wanted: Q) -> list[Application]:
 
 def _digest(pk: int, joined: datetime) -> str:
     """Return a hash that identifies an account only to those who have its row."""
-    return sha256(f"{pk} {_exact(joined)}".encode()).hexdigest()
+    return sha256(f"{pk} {erasures.exact(joined)}".encode()).hexdigest()
 
 
 def _digest_of(application: Application) -> str:
@@ -174,7 +177,7 @@ def _digest_of(application: Application) -> str:
     restore.
     """
     key = (
-        f"application {application.pk} {_exact(application.created_at)} "
+        f"application {application.pk} {erasures.exact(application.created_at)} "
         f"{application.reference or ''}"
     )
     return sha256(key.encode()).hexdigest()
@@ -188,8 +191,4 @@ def _delete_alerts(alerts: QuerySet[JobAlert]) -> list[str]:
 
 
 def _digest_of_alert(alert: JobAlert) -> str:
-    return sha256(f"alert {alert.pk} {_exact(alert.created_at)}".encode()).hexdigest()
-
-
-def _exact(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}"
+    return sha256(f"alert {alert.pk} {erasures.exact(alert.created_at)}".encode()).hexdigest()

@@ -7,6 +7,7 @@ ERASURE_LOG is one more copy, which is written at once.
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -45,6 +46,11 @@ def recorded(folder: Path | None = None) -> set[str]:
     of_files = {digest for file in files for digest in _read(file)}
     _add(of_files)
     return of_files | set(Erasure.objects.values_list("digest", flat=True))
+
+
+def exact(at: datetime) -> str:
+    """Return `at` as digests have it."""
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}"
 
 
 def _add(digests: Iterable[str]) -> None:

@@ -243,7 +243,19 @@ def _origin(application: Application) -> JsonObject | None:
 
 
 def _consents(application: Application) -> list[JsonObject]:
-    names = ("purpose", "text", "version", "asked_at", "due_on", "answered_at", "answer", "until")
+    names = (
+        "purpose",
+        "employer",
+        "text",
+        "version",
+        "asked_at",
+        "due_on",
+        "reminded_at",
+        "answered_at",
+        "answer",
+        "until",
+        "left_at",
+    )
     return [
         {name: getattr(each, name) for name in names} for each in application.consent_requests.all()
     ]

@@ -45,7 +45,8 @@ NOT_ASKED_AGE = timedelta(days=30)
 
 def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
     """Delete applications that did not change since `before`, or for the days of their vacancy if
-    it has a period of its own, and have no step and no choice of times that is not over; those of
+    it has a period of its own, have no step and no choice of times that is not over, and are not in
+    the talent pool; those of
     `not_permitted`; applicants' accounts without applications that are as old; and what
     `purge_credentials` deletes. Return the number of deleted rows by kind.
 
@@ -58,7 +59,8 @@ def purge(*, before: datetime | None, now: datetime) -> Counter[str]:
         upcoming = HistoryEntry.objects.filter(coming, is_cancelled=False).values("application")
         offered = Offer.objects.filter(set__closes_at__gte=now).values("application")
         old = Application.objects.filter(_is_old(before, now)).exclude(pk__in=upcoming)
-        old = old.exclude(pk__in=offered)
+        pool = ConsentRequest.objects.in_pool(timezone.localdate(now)).order_by()
+        old = old.exclude(pk__in=offered).exclude(pk__in=pool.values("application"))
         stale = old.select_for_update(of=("self",))
         counts = delete_applications(stale.values_list("pk", flat=True))
         counts.update(delete_applications(_not_permitted(now)))

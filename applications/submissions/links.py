@@ -26,10 +26,10 @@ def receipt_path(application: Application) -> str:
     return reverse("application-receipt", args=[receipt_token(application)])
 
 
-def opened_by(token: str) -> Application | None:
-    """Return the application that `token` opens; None if it is invalid or older than MAX_AGE."""
+def opened_by(token: str, *, max_age: timedelta | None = MAX_AGE) -> Application | None:
+    """Return the application that `token` opens; None if it is invalid or older than `max_age`."""
     try:
-        name = _signer.unsign(token, max_age=MAX_AGE)
+        name = _signer.unsign(token, max_age=max_age)
     except signing.BadSignature:
         return None
     if len(name) <= REFERENCE_MAX:

@@ -155,6 +155,7 @@ class BuilderPages(FormPages):
                     "value": role.value,
                     "label": role.label,
                     "may_be_conditional": role.may_be_conditional,
+                    "may_be_required": role.may_be_required,
                 }
                 for role in FieldRole
             ],

@@ -1,6 +1,6 @@
 """The page "Emails and consent" of a brand: sender, rejections, signatures and consent texts."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
@@ -35,7 +35,7 @@ from vacancies.models import Brand
 
 SENDER = ("sender_name", "sender_address", "reply_to", "has_names_in_invitations")
 REJECTION = ("rejection", "has_rejection_email", "asks_reason")
-CONSENT = ("text", "statement_url", "statement_label")
+Purpose = ConsentText.Purpose
 
 
 class BrandMailForm(forms.ModelForm):
@@ -95,8 +95,8 @@ class ConsentForm(forms.ModelForm):
 
     class Meta:
         model = ConsentText
-        fields = CONSENT
-        labels = {"text": _("consent text")}
+        fields: tuple[str, ...] = ("text", "statement_url", "statement_label")
+        labels: ClassVar = {"text": _("consent text")}
         widgets = {
             "text": UnfoldAdminTextareaWidget(attrs={"rows": 3}),
             "statement_url": UnfoldAdminURLInputWidget,
@@ -108,12 +108,13 @@ class ConsentForm(forms.ModelForm):
         super().__init__(data, prefix=prefix, instance=instance, initial={"version": self.shown})
         self.fields["text"].required = False
         if not self.shown:
-            current = ConsentText.objects.current(instance.language, instance.brand_number)
+            key = (instance.language, instance.brand_number, instance.purpose)
+            current = ConsentText.objects.current(*key)
             self.fields["text"].help_text = gettext("If empty: “%(text)s”") % {"text": current.text}
 
     @property
     def is_changed(self) -> bool:
-        return any(name in self.changed_data for name in CONSENT)
+        return bool({*self.changed_data} - {"version"})
 
     def clean(self) -> JsonObject:
         data = super().clean() or self.cleaned_data
@@ -123,6 +124,17 @@ class ConsentForm(forms.ModelForm):
             text = gettext("A colleague changed this text in the meantime. Load the page again.")
             self.add_error("text", text)
         return data
+
+
+class PoolTextForm(ConsentForm):
+    """The text that an applicant agrees to who joins the talent pool."""
+
+    class Meta(ConsentForm.Meta):
+        fields = ("text",)
+        labels: ClassVar = {"text": _("text of the talent pool")}
+
+
+FORMS = {Purpose.APPLICATION: ConsentForm, Purpose.POOL: PoolTextForm}
 
 
 class BrandEmailPages(AdminPages):
@@ -168,10 +180,12 @@ class _Page:
         mail = BrandMail.objects.filter(brand=brand).first() or BrandMail(brand=brand)
         self.sent_from = from_line(mail)
         self.mail = BrandMailForm(data, instance=mail)
-        self.own = ConsentText.objects.filter(brand_number=brand.pk).newest()
         self.consents = {
-            code: ConsentForm(data, prefix=code, instance=self._newest(code))
-            for code in self._codes()
+            purpose: {
+                code: FORMS[purpose](data, prefix=_prefix(purpose, code), instance=text)
+                for code, text in self._newest(purpose).items()
+            }
+            for purpose in FORMS
         }
         self.is_saved = data is not None and self._is_valid()
         self.is_wrong = data is not None and not self.is_saved
@@ -183,52 +197,69 @@ class _Page:
             "sender": [self.mail[name] for name in SENDER],
             "rejection": [self.mail[name] for name in REJECTION],
             "sent_from": self.sent_from or settings.DEFAULT_FROM_EMAIL,
-            "languages": [self._language(code, form) for code, form in self.consents.items()],
+            "languages": [self._language(code) for code in self._codes()],
         }
 
-    def _language(self, code: str, form: ConsentForm) -> Context:
-        fields = [self.mail[f"signature_{code}"], *(form[name] for name in CONSENT)]
+    def _language(self, code: str) -> Context:
+        forms = [of_purpose[code] for of_purpose in self.consents.values()]
+        texts = [form[name] for form in forms for name in form.fields if name != "version"]
+        fields = [self.mail[f"signature_{code}"], *texts]
         is_used = any(field.value() or field.errors for field in fields)
         return {
             "code": code,
             "name": gettext(LANGUAGES[code]),
             "fields": fields,
-            "version": form["version"],
+            "versions": [form["version"] for form in forms],
             "is_open": is_used or code == site_language(),
         }
 
     def _codes(self) -> list[str]:
         return list(dict.fromkeys((site_language(), *LANGUAGES)))
 
-    def _newest(self, code: str) -> ConsentText:
-        own = self.own.get((self.brand.pk, code))
-        return own or ConsentText(brand_number=self.brand.pk, language=code, version=0)
+    def _newest(self, purpose: str) -> dict[str, ConsentText]:
+        """Return the text of each language, one without a version if there is none."""
+        own = ConsentText.objects.filter(brand_number=self.brand.pk).newest(purpose)
+        new = {"brand_number": self.brand.pk, "purpose": purpose, "version": 0}
+        return {
+            code: own.get((self.brand.pk, code)) or ConsentText(language=code, **new)
+            for code in self._codes()
+        }
 
     def _is_valid(self) -> bool:
-        forms = (self.mail, *self.consents.values())
-        if not all(form.is_valid() for form in forms):
+        forms = [form for each in self.consents.values() for form in each.values()]
+        if not all(form.is_valid() for form in (self.mail, *forms)):
             return False
-        of_site = self.consents[site_language()]
-        texts = [form.cleaned_data["text"] for form in self.consents.values()]
-        if any(texts) and not of_site.cleaned_data["text"]:
-            text = gettext(
-                "Enter it in %(language)s too: forms in a language without a text use it."
-            )
-            language = gettext(LANGUAGES[site_language()])
-            of_site.add_error("text", text % {"language": language})
-            return False
-        return True
+        return all(map(_has_text_of_site, self.consents.values()))
 
     def _save(self, admin: Any, request: UserRequest) -> None:
         done = admin.construct_change_message(request, self.mail, [])
         if self.mail.has_changed():
             self.mail.save()
-        for code, form in self.consents.items():
+        for form in (form for each in self.consents.values() for form in each.values()):
             if form.is_changed:
-                texts = {name: form.cleaned_data[name] for name in CONSENT}
-                added = ConsentText.objects.add(brand_number=self.brand.pk, language=code, **texts)
+                texts = {name: form.cleaned_data[name] for name in form.Meta.fields}
+                kept = ("brand_number", "language", "purpose")
+                of = {name: getattr(form.instance, name) for name in kept}
+                added = ConsentText.objects.add(**of, **texts)
                 with translation.override(None):  # translated where it is shown
                     name = str(ConsentText._meta.verbose_name)
                     done.append({"added": {"name": name, "object": str(added)}})
         if done:
             admin.log_change(request, self.brand, done)
+
+
+def _prefix(purpose: str, code: str) -> str:
+    return code if purpose == Purpose.APPLICATION else f"{purpose}-{code}"
+
+
+def _has_text_of_site(forms: dict[str, ConsentForm]) -> bool:
+    """Return whether one of `forms`, by language, has a text only if that of the site's language
+    has one. Add the error.
+    """
+    of_site = forms[site_language()]
+    texts = [form.cleaned_data["text"] for form in forms.values()]
+    if not any(texts) or of_site.cleaned_data["text"]:
+        return True
+    text = gettext("Enter it in %(language)s too: a language without a text uses it.")
+    of_site.add_error("text", text % {"language": gettext(LANGUAGES[site_language()])})
+    return False

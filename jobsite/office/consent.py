@@ -34,13 +34,14 @@ class ConsentBrandFilter(admin.SimpleListFilter):
 
 @admin.register(ConsentText)
 class ConsentTextAdmin(JobsiteAdmin):
-    list_display = ("shown_text", "language", "brand", "version", "created_at")
-    list_filter = ("language", ConsentBrandFilter)
+    list_display = ("shown_text", "purpose", "language", "brand", "version", "created_at")
+    list_filter = ("purpose", "language", ConsentBrandFilter)
     readonly_fields = ("brand",)
 
     def get_fields(self, request: UserRequest, obj: ConsentText | None = None) -> Sequence[str]:
         return (
             *(("brand",) if obj else ()),
+            "purpose",
             "language",
             "text",
             "statement_url",

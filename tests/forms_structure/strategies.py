@@ -32,6 +32,7 @@ ROLES = {  # the types that may have each role
     "family_name": ("text",),
     "phone": ("tel", "text"),
     "cv": ("file",),
+    "pool": ("checkbox",),
 }
 WIDTHS = ("col-12", "col-8", "col-6", "col-4", "col-3")
 LANGUAGES = ("en", "nl", "fr", "de")
@@ -91,6 +92,8 @@ class _Draw:
         if fitting and draw(st.booleans()):
             field["role"] = fitting[0]
             self.roles.remove(fitting[0])
+            if field["role"] == "pool":  # a consent is free
+                field["required"] = False
         own_values = {"range": list("012345"), "checkbox": ["1"]}.get(field["type"], [])
         if field["type"] == "range" and draw(st.booleans()):
             field["label"] = {"name": self.name(), "label": field["label"]}

@@ -86,7 +86,8 @@ def test_form_in_use_and_site_form_cannot_be_deleted_others_can(admin_client, fo
 
 def test_consent_text_cannot_be_changed(anna):
     for language, text in (("nl", "Ja"), ("en", "Yes")):
-        anna.post("/admin/forms_structure/consenttext/add/", {"language": language, "text": text})
+        values = {"purpose": "application", "language": language, "text": text}
+        anna.post("/admin/forms_structure/consenttext/add/", values)
 
     texts = list(ConsentText.objects.order_by("version").values_list("language", "version", "text"))
     assert texts == [("nl", 2, "Ja"), ("en", 3, "Yes")]

@@ -74,6 +74,13 @@ def test_conditional_field_cannot_identify_the_applicant():
     assert roles([*phone, section(address(), text_field())]) == {"phone": "a", "email": "mail"}
 
 
+def test_consent_to_the_talent_pool_is_free():
+    required = [section(with_role("pool", "checkbox", required=True))]
+    assert faults(required) == {
+        f"{AT}.role": "A field with the role pool cannot be required: a consent is free."
+    }
+
+
 def test_form_accepts_applications_with_a_required_address():
     for structure, expected in (
         ([], False),

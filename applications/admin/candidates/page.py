@@ -33,6 +33,7 @@ from applications.models import (
 )
 from applications.operations import joining
 from applications.operations.access_log import log_access
+from applications.operations.pool import pool_states
 from jobsite.admin.base import as_id
 from jobsite.admin.confirmation import with_undo
 from jobsite.text.formats import format_datetime
@@ -85,6 +86,7 @@ class PersonPages(CandidatePages):
     ) -> Context:
         pks = [each.pk for each in people]
         names = ApplicationTag.objects.filter(application__in=pks).order_by("tag__folded")
+        pool = pool_states(pks, at=timezone.now())
         may_change = request.user.has_perm(CHANGE)
         contacts = {(each.display_name, each.address, each.phone): None for each in people}
         return {
@@ -95,6 +97,7 @@ class PersonPages(CandidatePages):
             "separable": _separable(application, people) if may_change else set(),
             "tags": list(dict.fromkeys(names.values_list("tag__name", flat=True))),
             "events": _events(request, people),
+            "pool": [(each, pool[each.pk]) for each in people if each.pk in pool],
             "likely": likely_people(request.user, people),
             "considered": next((each.pk for each in people if each.is_spontaneous), None),
             "may_change": may_change,

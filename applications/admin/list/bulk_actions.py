@@ -12,6 +12,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from applications import exports
+from applications.admin.candidates.pool import PoolPages
 from applications.admin.interviews.slots import SlotPages
 from applications.admin.list.bulk_email import BulkEmailPages
 from applications.admin.page.assigning import AssigningPages
@@ -48,6 +49,13 @@ def offer_times(
     return SlotPages(page).answer(
         request, ApplicationSelection.of(queryset), request.get_full_path()
     )
+
+
+@admin.action(description=_("Ask for the talent pool…"), permissions=["change"])
+def ask_for_pool(
+    page: JobsiteAdmin, request: UserRequest, queryset: ApplicationQuerySet
+) -> HttpResponse | None:
+    return PoolPages(page).ask_selected(request, queryset)
 
 
 @admin.action(description=_("Export as CSV"), permissions=["export"])
@@ -172,6 +180,7 @@ ACTIONS = (
     offer_times,
     assign_selected,
     tag_selected,
+    ask_for_pool,
     export_csv,
     export_xlsx,
     download_files,

@@ -234,6 +234,23 @@ class TagFilter(DropdownFilter):
         return queryset.filter(pk__in=tagged.values("application"))
 
 
+class PoolFilter(DropdownFilter):
+    """By whether an applicant is in the talent pool, or was asked and can still answer."""
+
+    title = _("talent pool")
+    parameter_name = "pool"
+
+    def lookups(
+        self, request: UserRequest, model_admin: ModelAdmin
+    ) -> list[tuple[str, StrOrPromise]]:
+        return [("in", _("In the talent pool")), ("asked", _("Asked, no answer yet"))]
+
+    def queryset(self, request: UserRequest, queryset: Any) -> QuerySet:  # type: ignore[override]
+        if self.value() == "in":
+            return queryset.in_pool()
+        return queryset.asked_for_pool() if self.value() == "asked" else queryset
+
+
 class WaitingFilter(DropdownFilter):
     """By whether an application is in its stage for longer than the stage allows."""
 
@@ -262,5 +279,6 @@ FILTERS = (
     PayFilter,
     OwnerFilter,
     TagFilter,
+    PoolFilter,
 )
 JUDGED_FILTERS = (StageFilter, AgeFilter)  # of who only judges

@@ -143,6 +143,12 @@ def other_vacancy(opened: Opened) -> PageAction:
     return PageAction(gettext("Move to another vacancy…"), "move_item", opened.page("vacancy"))
 
 
+def ask_for_pool(opened: Opened) -> PageAction | None:
+    if not opened.application.address:
+        return None
+    return PageAction(gettext("Ask for the talent pool…"), "group_add", opened.page("pool"))
+
+
 def mark_unread(opened: Opened) -> PageAction:
     return PageAction(gettext("Mark as unread"), "mark_email_unread", opened.page("unread"), {})
 
@@ -164,6 +170,7 @@ MENU: Makers = (
     (CHANGE, hire),
     (CHANGE, consider),
     (CHANGE, other_vacancy),
+    (CHANGE, ask_for_pool),
     (CHANGE, mark_unread),
     ("applications.view_accesslog", access_log),
     (ERASE, erase),

@@ -30,6 +30,7 @@ from applications.admin.page.walking import WalkPages, list_url
 from applications.admin.parts import CHANGE, LIST_QUERY, ApplicationPages
 from applications.models import Access, Application
 from applications.operations.access_log import log_access
+from applications.operations.pool import pool_states
 from applications.querysets import readers_of
 from jobsite.admin.base import as_id
 from jobsite.text.formats import format_datetime
@@ -104,6 +105,7 @@ class ApplicationPage(ApplicationPages):
             "files": files,
             "others": list(shown.other_applications(obj, person)),
             "likely": likely_to_be_same(request.user, [obj], hashes, person),
+            "pool": pool_states([obj.pk], at=at).get(obj.pk),
             **candidate_links(request, obj),
             "visible_statuses": shown.statuses(obj, at=at),
             "visible_steps": shown.steps(entries),

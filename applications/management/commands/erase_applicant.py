@@ -100,12 +100,13 @@ class Command(BaseCommand):
         verb = "Dry run, nothing was deleted. Would erase" if is_dry else "Erased"
         self.finish(
             f"{verb} {counts['erased']} accounts, {counts['applications']} applications and "
-            f"{counts['job_alerts']} job alerts again, {counts['kept']} accounts kept: other rows "
-            "refer to them.",
+            f"{counts['job_alerts']} job alerts again, {counts['left_pool']} consents to the talent "
+            f"pool ended, {counts['kept']} accounts kept: other rows refer to them.",
             ok=not counts["kept"],
             erased=counts["erased"],
             applications=counts["applications"],
             job_alerts=counts["job_alerts"],
+            left_pool=counts["left_pool"],
             kept=counts["kept"],
         )
 

@@ -13,6 +13,7 @@ from applications.mail.scorecards import OpinionEmails, ScorecardEmails
 from applications.mail.stale import StaleEmails
 from applications.manage.events import ApplicationEvents
 from applications.operations.delayed_cancellations import DelayedCancellations
+from applications.operations.pool import PoolRenewals
 from applications.operations.replies import Replies
 from jobsite.db.locks import database_lock
 from jobsite.dispatch import Dispatcher, Job, Stop
@@ -41,6 +42,7 @@ def make_dispatcher(stop: Stop, base_url: str = "") -> Dispatcher:
         DelayedCancellations,
         ScorecardEmails,
         ConsentReminders,
+        PoolRenewals,
         JobAlerts,
     )
     others: list[Job] = [*(kind(base_url) for kind in kinds), MergeJob(), OldChanges()]

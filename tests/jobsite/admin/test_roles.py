@@ -124,6 +124,7 @@ ASKS = {
     "applications.application vacancy": ("c", NEITHER),  # to an open one; see test_considering.py
     "applications.application undo-vacancy": (NEITHER, NEITHER),  # of a moved one
     "applications.application candidate": ("v", NEITHER),
+    "applications.application pool": "cc",
     "applications.application join": (NEITHER, NEITHER),  # with another; see test_candidate.py
     "applications.application separate": (NEITHER, NEITHER),
     "applications.application undo-join": (NEITHER, NEITHER),

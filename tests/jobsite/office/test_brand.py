@@ -41,7 +41,7 @@ def url(brand):
 def fields(response):
     """Return the values that a browser would post."""
     page = response.context
-    parts = [field for each in page["languages"] for field in (*each["fields"], each["version"])]
+    parts = [field for each in page["languages"] for field in (*each["fields"], *each["versions"])]
     shown = (*page["sender"], *page["rejection"], *parts)
     values = {field.html_name: field.value() for field in shown}
     return {name: "" if value is None else value for name, value in values.items()}

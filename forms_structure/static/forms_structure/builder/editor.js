@@ -195,10 +195,14 @@ export class FieldEditor extends Editor {
     const offered = fitting.map((value) => h("option", { value }, app.roles.get(value).label));
     const select = h(
       "select",
-      { "data-part": "role", onchange: () => this.edit({ role: select.value || null }) },
+      { "data-part": "role", onchange: () => this.edit(chosen(select.value)) },
       h("option", { value: "" }, gettext("Nothing in particular")),
       offered,
     );
+    const chosen = (value) => {
+      const isFree = value && !app.roles.get(value).may_be_required;
+      return { role: value || null, ...(isFree && { required: false }) };
+    };
     const show = ({ role }) => {
       const taken = app.takenRoles(id);
       const isConditional = app.isConditional(id);
@@ -208,7 +212,9 @@ export class FieldEditor extends Editor {
       }
       select.value = role ?? "";
     };
-    const hint = gettext("The system uses it to show who applies and to reply.");
+    const hint = fitting.includes("pool")
+      ? gettext("Whoever ticks it is in the talent pool. It cannot be required.")
+      : gettext("The system uses it to show who applies and to reply.");
     return this.control("role", gettext("Says about the applicant"), select, show, { hint });
   }
 
