@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers import ROOT, free_port
+from tests.servers import ROOT, copy_template, free_port
 
 CASES = ("second_factor.py", "second_factor_access.py", "openid.py")
 
@@ -72,6 +72,7 @@ print(there, "passkey" in page, "OpenID Connect" in page)
 )
 def test_each_can_be_enabled_alone(tmp_path, variables, offered):
     pytest.importorskip("allauth")
+    copy_template(tmp_path / "extra.sqlite3")  # `migrate` adds the tables of the extra
     database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'extra.sqlite3'}"}
 
     run = python("-c", ALONE, DJANGO_SETTINGS_MODULE="jobsite.settings", **variables, **database)
