@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
@@ -28,13 +28,13 @@ class Mark(StrEnum):
 
 def own_values(structure: Sequence[Section]) -> Own:
     """Return the titles, descriptions, labels and widths of `structure` by path, in its order."""
-    return {path: item[key] for path, item, key in _slots(structure)}
+    return {slot.path: slot.item[slot.key] for slot in _slots(structure)}
 
 
 def with_values(structure: Structure, values: Mapping[str, str]) -> Structure:
     """Return a copy of `structure` with these texts and widths; those without a value stay."""
     copied = deepcopy(structure)
-    for path, item, key in _slots(copied):
+    for path, _identity, item, key in _slots(copied):
         item[key] = values.get(path, item[key])
     return copied
 
@@ -92,23 +92,31 @@ def started(structure: Structure) -> dict[str, str]:
     }
 
 
-def _slots(structure: Sequence[Section]) -> Iterator[tuple[str, JsonObject, str]]:
-    """Yield the path, the object and the key of each text and width."""
+class _Slot(NamedTuple):
+    """A text or a width: `item[key]`. It has the same `identity` wherever its field is moved; that
+    of a section is its number.
+    """
+
+    path: str
+    identity: tuple[int | str | None, ...]
+    item: JsonObject
+    key: str
+
+
+def _slots(structure: Sequence[Section]) -> Iterator[_Slot]:
     for number, section in enumerate(structure):
-        at = f"sections.{number}"
-        yield from ((f"{at}.{key}", section, key) for key in ("title", "description"))
+        for key in ("title", "description"):
+            yield _Slot(f"sections.{number}.{key}", (number, key), section, key)
         for path, field in walk([{"fields": []}] * number + [section]):
-            asked = field["label"]
-            is_asked = isinstance(asked, dict)
-            yield path + _label(field), asked if is_asked else field, "label"
-            yield f"{path}.css", field, "css"
+            name, asked = field["name"], field["label"]
+            if isinstance(asked, dict):
+                yield _Slot(f"{path}.label.label", (name, "label"), asked, "label")
+            else:
+                yield _Slot(f"{path}.label", (name, "label"), field, "label")
+            yield _Slot(f"{path}.css", (name, "css"), field, "css")
             for place, option in enumerate(field.get("options", ())):
-                yield f"{path}.options.{place}.label", option, "label"
-
-
-def _label(field: JsonObject) -> str:
-    """Return the path of the label below that of its field."""
-    return ".label.label" if isinstance(field["label"], dict) else ".label"
+                identity = (name, "options", option["value"])
+                yield _Slot(f"{path}.options.{place}.label", identity, option, "label")
 
 
 def _differences(one: Any, other: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -128,39 +136,29 @@ def _differences(one: Any, other: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _places(before: Structure, after: Structure) -> dict[str, str]:
-    """Return where each text and width of `after` was in `before`, by path: fields by name, their
-    options by value.
-    """
-    old = {field["name"]: (path, field) for path, field in walk(before)}
-    found: dict[str, str] = {}
-    fields: dict[str, str] = {}
-    for path, field in walk(after):
-        if field["name"] not in old:
-            continue
-        at, other = old[field["name"]]
-        fields[path] = at
-        found |= {f"{path}.css": f"{at}.css", path + _label(field): at + _label(other)}
-        options = {each["value"]: n for n, each in enumerate(other.get("options", ()))}
-        for number, option in enumerate(field.get("options", ())):
-            if (there := options.get(option["value"])) is not None:
-                found[f"{path}.options.{number}.label"] = f"{at}.options.{there}.label"
-    for section, of_old in _sections(before, after, fields).items():
-        for key in ("title", "description"):
-            found[f"sections.{section}.{key}"] = f"sections.{of_old}.{key}"
+    """Return where each text and width of `after` was in `before`, by path."""
+    old = {slot.identity: slot.path for slot in _slots(before)}
+    sections: dict[Any, Any] = dict.fromkeys(range(len(after)))
+    sections |= _sections(before, after)
+    found = {}
+    for path, (part, *rest), _item, _key in _slots(after):
+        if at := old.get((sections.get(part, part), *rest)):
+            found[path] = at
     return found
 
 
-def _sections(before: Structure, after: Structure, fields: dict[str, str]) -> dict[int, int]:
+def _sections(before: Structure, after: Structure) -> dict[int, int]:
     """Return which section of `before` each one of `after` was: the one with most of its fields,
     else one with the same title, else, if both have no fields, the one at the same place.
     """
-    shared = Counter(
-        (int(path.split(".")[1]), int(at.split(".")[1])) for path, at in fields.items()
+    old, new = (
+        {field["name"]: n for n, part in enumerate(each) for _path, field in walk([part])}
+        for each in (before, after)
     )
-    every = product(range(len(after)), range(len(before)))
+    shared = Counter((new[name], old[name]) for name in new if name in old)
     likely = [
         (n, m)
-        for n, m in every
+        for n, m in product(range(len(after)), range(len(before)))
         if after[n]["title"] == before[m]["title"]
         or (n == m and not after[n]["fields"] and not before[m]["fields"])
     ]

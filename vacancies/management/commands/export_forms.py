@@ -3,10 +3,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db.models import Prefetch
 
 from forms_structure.api.v1 import serve
 from forms_structure.models import Form
 from forms_structure.roles import add_roles
+from forms_structure.structure import Structure
 from jobsite.ops.commands import Command as BaseCommand
 from jobsite.ops.commands import UsageError
 from jobsite.types import JsonObject
@@ -33,16 +35,11 @@ class Command(BaseCommand):
         form_of = {v.pk: (v.served_form_id, v.brand_id) for v in vacancies if v.served_form_id}
         if missing := [pk for pk in wanted if pk not in form_of]:
             raise UsageError(f"There is no vacancy with a form and the id {missing[0]}.")
-        forms = Form.objects.select_related("extends").in_bulk(
-            {form for form, _brand in form_of.values()}
-        )
-        served = {key: serve(forms[key[0]], key[1])[0] for key in set(form_of.values())}
-        for (form, _brand), sections in served.items():
-            add_roles(sections, forms[form].whole_structure)
-        translated = self._translations(forms, set(form_of.values()))
-        content = {
-            str(pk): {"data": served[key], **translated.get(key, {})} for pk, key in form_of.items()
-        }
+        rows = Form.objects.select_related("extends")
+        translations = Prefetch("translations", rows.order_by("language"))
+        forms = rows.prefetch_related(translations).in_bulk({form for form, _ in form_of.values()})
+        exported = {(pk, brand): _exported(forms[pk], brand) for pk, brand in {*form_of.values()}}
+        content = {str(pk): exported[key] for pk, key in form_of.items()}
         text = json.dumps(content, ensure_ascii=False, indent=1)
         if options["output"] is None:
             self.stdout.write(text)
@@ -53,18 +50,14 @@ class Command(BaseCommand):
             raise UsageError(f"{options['output']}: {error.strerror}.") from error
         self.finish(f"{len(content)} forms written to {options['output']}.", forms=len(content))
 
-    def _translations(self, forms: dict[int, Form], keys: set[tuple]) -> dict[tuple, JsonObject]:
-        """Return {"translations": {language: sections}} of the forms that have some, by form and
-        brand.
-        """
-        found: dict[tuple, JsonObject] = {}
-        rows = Form.objects.filter(translation_of__in=forms).select_related("extends")
-        for each in rows.order_by("language"):
-            for key in keys:
-                if key[0] == each.translation_of_id:
-                    sections = serve(each, key[1])[0]
-                    add_roles(sections, each.whole_structure)
-                    found.setdefault(key, {"translations": {}})["translations"][each.language] = (
-                        sections
-                    )
-        return found
+
+def _exported(form: Form, brand: int | None) -> JsonObject:
+    """Return `form` as a vacancy of the brand has it, with its translations if it has some."""
+
+    def sections(each: Form) -> Structure:
+        served = serve(each, brand)[0]
+        add_roles(served, each.whole_structure)
+        return served
+
+    others = {each.language: sections(each) for each in form.translations.all()}
+    return {"data": sections(form)} | ({"translations": others} if others else {})
