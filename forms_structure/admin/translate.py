@@ -17,9 +17,9 @@ from forms_structure.choices import Language, Width
 from forms_structure.models import Form
 from forms_structure.structure import DESCRIPTION_MAX, LABEL_MAX, TITLE_MAX, StructureError, walk
 from forms_structure.translations import Mark, own_values
-from jobsite.admin.translating import TextRow, tab
+from jobsite.admin.translating import TextRow, tabs
 from jobsite.languages import text_languages
-from jobsite.types import JsonObject, UserRequest
+from jobsite.types import UserRequest
 
 
 class FormTranslationPages(FormPages):
@@ -54,15 +54,16 @@ class FormTranslationPages(FormPages):
             faults = self._save(request, found[code], rows)
             if not faults:
                 return self._done(request, form, code, _("Saved."))
+        missing = {key: len(each.marks) for key, each in found.items()}
         context = {
             "media": self.admin.media,
             "original": form,
-            "tabs": list(self._tabs(form, found, code)),
+            "tabs": tabs(missing, address("translate", form), code),
             "offered": [(each, Language(each).label) for each in offered],
             "base": form.extends and address("translate", form.extends),
             "language": code,
             "language_name": Language(code).label if code else "",
-            "missing": len(found[code].marks) if code else 0,
+            "missing": missing.get(code, 0),
             "groups": groups,
             "faults": faults,
             "is_wrong": bool(faults),
@@ -108,12 +109,6 @@ class FormTranslationPages(FormPages):
         self.admin.message_user(request, text % {"language": name}, messages.SUCCESS)
         code = code if shown is None else shown
         return redirect(address("translate", form) + (f"?language={code}" if code else ""))
-
-    def _tabs(self, form: Form, found: dict[str, Form], code: str) -> Iterator[JsonObject]:
-        for key, each in found.items():
-            url = f"{address('translate', form)}?language={key}"
-            label = str(Language(key).label)
-            yield tab(key, label, len(each.marks), url, is_open=key == code)
 
 
 def languages_for(form: Form) -> list[str]:

@@ -1,12 +1,14 @@
 """A page to translate many texts: each beside its original, those that are missing marked."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from django.http import QueryDict
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from jobsite.db.folding import fold
+from jobsite.text.iso_names import language_name
 from jobsite.types import JsonObject
 
 UNSEEN = dict.fromkeys([*range(32), *range(127, 160), 0x2028, 0x2029], " ")  # of one line
@@ -67,6 +69,15 @@ def refuse_repeated(rows: Iterable[TextRow]) -> None:
                 row.error = row.error or _("Another option of this filter already uses this.")
 
 
-def tab(code: str, name: str, missing: int, url: str, *, is_open: bool) -> JsonObject:
-    """Return a tab of the page, one for each language."""
-    return {"code": code, "name": name, "missing": missing, "url": url, "is_open": is_open}
+def tabs(missing: Mapping[str, int], url: str, shown: str) -> list[JsonObject]:
+    """Return the tabs of the page at `url`: the languages, with how many texts are `missing`."""
+    return [
+        {
+            "code": code,
+            "name": capfirst(language_name(code)),
+            "missing": count,
+            "url": f"{url}?language={code}",
+            "is_open": code == shown,
+        }
+        for code, count in missing.items()
+    ]

@@ -16,10 +16,10 @@ from django.utils.translation import ngettext
 
 from jobsite.admin.base import as_id
 from jobsite.admin.pages import AdminPages
-from jobsite.admin.translating import TextRow, refuse_repeated, tab
+from jobsite.admin.translating import TextRow, refuse_repeated, tabs
 from jobsite.languages import site_language, text_languages
 from jobsite.text.iso_names import language_name
-from jobsite.types import Context, JsonObject, UserRequest
+from jobsite.types import Context, UserRequest
 from vacancies.models import Filter, FilterOption
 
 ROWS = 400  # of one page: an input and what it showed, of Django's 1,000 fields
@@ -66,16 +66,16 @@ class TranslatePages(AdminPages):
         code: str,
     ) -> int | None:
         """Save what was changed and return how much; None if something is wrong."""
-        changed = [each for each, row in zip(found, rows, strict=True) if row.read(request.POST)]
+        pairs = zip(found, rows, strict=True)
+        changed = [(each, row.typed) for each, row in pairs if row.read(request.POST)]
         refuse_repeated(rows[1:])
         if any(row.error for row in rows):
             return None
-        for each, row in zip(found, rows, strict=True):
-            if row.is_changed:
-                others = {key: text for key, text in each.translations.items() if key != code}
-                each.translations = others | ({code: row.typed} if row.typed else {})
+        for each, typed in changed:
+            others = {key: text for key, text in each.translations.items() if key != code}
+            each.translations = others | ({code: typed} if typed else {})
         for model in (Filter, FilterOption):
-            of_model: list[Any] = [each for each in changed if isinstance(each, model)]
+            of_model: list[Any] = [each for each, _typed in changed if isinstance(each, model)]
             model._default_manager.bulk_update(of_model, ["translations"], batch_size=500)
         if changed:
             language = site_language()
@@ -97,29 +97,19 @@ class TranslatePages(AdminPages):
             key=lambda pair: (bool(pair[1].text), pair[0].position, pair[0].label),
         )
         options = [row for _option, row in pairs]
+        missing = {
+            each: sum(not row.translations.get(each) for row in found)
+            for each in text_languages()[1:]
+        }
+        url = reverse("admin:vacancies_filter_translate", args=[filter.pk])
         return {
-            "tabs": self._tabs(filter, found, code),
+            "tabs": tabs(missing, url, code),
             "language": code,
             "language_name": language_name(code),
             "missing": sum(not row.text for row in rows),
             "more": max(len(options) - ROWS, 0),
             "groups": [(_("Filter"), rows[:1]), (_("Options"), options[:ROWS])],
         }
-
-    def _tabs(
-        self, filter: Filter, found: list[Filter | FilterOption], code: str
-    ) -> list[JsonObject]:
-        url = reverse("admin:vacancies_filter_translate", args=[filter.pk])
-        return [
-            tab(
-                each,
-                language_name(each),
-                sum(not row.translations.get(each) for row in found),
-                f"{url}?language={each}",
-                is_open=each == code,
-            )
-            for each in text_languages()[1:]
-        ]
 
 
 def _row(each: Filter | FilterOption, code: str) -> TextRow:
