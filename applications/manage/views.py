@@ -1,10 +1,8 @@
 """The operations of the management interface on applications. Each read is in the access log."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
@@ -18,8 +16,9 @@ from applications.submissions.files import download_name, media_type, read_file,
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute, with_query
 from jobsite.api.problems import CursorExpired, InvalidParameters
-from vacancies.manage.authentication import ManageView, brand_of, integration_of, read_query
-from vacancies.models import Brand, IntegrationScope
+from jobsite.types import JsonObject
+from vacancies.manage.authentication import ManageView
+from vacancies.models import IntegrationScope
 
 KIND = "filter[kind]"
 LOST = "The changes after this cursor are not known any more. Begin anew."
@@ -29,32 +28,31 @@ NO_SUCH_APPLICATION = "No application of this brand has this id, or it is not to
 class ApplicationsView(ManageView):
     """The applications of a brand, and then their changes."""
 
-    scopes = {"GET": IntegrationScope.APPLICATIONS}
+    methods = {"GET": (IntegrationScope.APPLICATIONS, ("since", KIND))}
 
     def get(self, request: Request, brand: str) -> Response:
-        of_brand, now = brand_of(request, brand), timezone.now()
-        query = read_query(request, ("since", KIND))
-        kind = query.get(KIND, "")
-        if KIND in query:
-            [kind] = parameters.choices(KIND, kind, Stage.Kind.values)[:1]
-        address = absolute(request, request.path)
-        cursor = reading.begin(of_brand.pk if of_brand else 0, now=now)
-        if "since" in query:
+        now, address = timezone.now(), absolute(request, request.path)
+        kind = self.query.get(KIND, "")
+        if KIND in self.query:
+            parameters.choice(KIND, kind, Stage.Kind.values)
+        cursor = reading.begin(self.brand.pk if self.brand else 0, now=now)
+        if "since" in self.query:
             restart = with_query(address, **{KIND: kind})
-            cursor = _decoded(query["since"], cursor.brand, restart=restart, now=now)
+            cursor = _decoded(self.query["since"], cursor.brand, restart=restart, now=now)
         page = reading.read(cursor, now=now)
-        rows = items.with_parts(items.sent(of_brand, page.pks, now=now))
+        rows = items.with_parts(items.sent(self.brand, page.pks, now=now))
         found = {row.pk: row for row in rows if not kind or items.kind_of(row) == kind}
-        existing = set(_of_brand(of_brand, page.pks).values_list("pk", flat=True))
+        existing = Application.objects.filter(pk__in=page.pks, vacancy__brand=self.brand)
+        unknown = {*page.pks} - {*existing.values_list("pk", flat=True)} | page.gone
         is_walk = cursor.walked < reading.END
-        data: list[dict[str, Any]] = []
+        data: list[JsonObject] = []
         for pk in page.pks:
             if pk in found and pk not in page.gone:
                 data.append(items.item_of(request._request, brand, found[pk], now=now))
-            elif not is_walk and (pk in page.gone or pk not in existing or kind):
+            elif not is_walk and (pk in unknown or kind):
                 data.append({"id": pk, "gone": True})
         read = (each["id"] for each in data if "gone" not in each)
-        log_access(integration_of(request).user, Access.VIEW, *read)
+        log_access(self.integration.user, Access.VIEW, *read)
         following = reading.encode(page.cursor)
         link = with_query(address, since=following, **{KIND: kind})
         meta = {"cursor": following, "more": page.has_more}
@@ -72,29 +70,31 @@ def _decoded(text: str, brand: int, *, restart: str, now: datetime) -> reading.O
         raise CursorExpired(restart, LOST) from None
 
 
-def _of_brand(brand: Brand | None, pks: Iterable[int]) -> QuerySet[Application]:
-    return Application.objects.filter(pk__in=pks, vacancy__brand=brand)
-
-
 class ApplicationView(ManageView):
-    scopes = {"GET": IntegrationScope.APPLICATIONS}
+    methods = {"GET": (IntegrationScope.APPLICATIONS, ())}
 
     def get(self, request: Request, brand: str, pk: int) -> Response:
-        of_brand = brand_of(request, brand)
-        read_query(request, ())
-        application, now = _find(of_brand, pk), timezone.now()
-        log_access(integration_of(request).user, Access.VIEW, pk)
-        return Response({"data": items.item_of(request._request, brand, application, now=now)})
+        now = timezone.now()
+        item = items.item_of(request._request, brand, self.find(pk, now), now=now)
+        log_access(self.integration.user, Access.VIEW, pk)
+        return Response({"data": item})
+
+    def find(self, pk: int, now: datetime) -> Any:
+        """Return the application. Raises NotFound if it is not to be read."""
+        pks = [pk] if pk <= reading.END else []  # others cannot be stored
+        application = items.with_parts(items.sent(self.brand, pks, now=now)).first()
+        if application is None:
+            raise NotFound(NO_SUCH_APPLICATION)
+        return application
 
 
-class ApplicationFileView(ManageView):
+class ApplicationFileView(ApplicationView):
     """A file, by its number in `files`. A withdrawn application has none."""
 
-    scopes = {"GET": IntegrationScope.APPLICATIONS}
-
-    def get(self, request: Request, brand: str, pk: int, number: int) -> HttpResponse:
-        application = _find(brand_of(request, brand), pk)
-        read_query(request, ())
+    def get(  # type: ignore[override]
+        self, request: Request, brand: str, pk: int, number: int
+    ) -> HttpResponse:
+        application = self.find(pk, timezone.now())
         submission = getattr(application, "submission", None)
         files = list(submission.files.all()) if submission else []
         if application.withdrawn_at or not 1 <= number <= len(files):
@@ -104,18 +104,6 @@ class ApplicationFileView(ManageView):
             content = read_file(file)
         except FileNotFoundError as error:
             raise NotFound("The file cannot be read.") from error
-        log_access(integration_of(request).user, Access.FILE, pk)
+        log_access(self.integration.user, Access.FILE, pk)
         headers = response_headers(media_type(file), name=download_name(file))
         return HttpResponse(content, headers=headers)
-
-
-def _find(brand: Brand | None, pk: int) -> Any:
-    """Return the application. Raises NotFound if it is not to be read."""
-    is_storable = pk <= reading.END
-    rows = (
-        items.sent(brand, [pk], now=timezone.now()) if is_storable else Application.objects.none()
-    )
-    application = items.with_parts(rows).first()
-    if application is None:
-        raise NotFound(NO_SUCH_APPLICATION)
-    return application

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import parse_qs, urlsplit
 
 from jobsite.types import JsonObject
 from vacancies.feed.client import RemoteFeed
@@ -156,7 +157,9 @@ class FolderTarget:
 
     def commit(self, source: str, following: str) -> None:
         ids = sorted(self.order, key=lambda pk: (self.order[pk], pk), reverse=True)
-        self._write(INDEX, json.dumps({"source": source, "next": following, "ids": ids}))
+        cursor = parse_qs(urlsplit(following).query).get("since", [None])[0]
+        index = {"source": source, "next": following, "cursor": cursor, "ids": ids}
+        self._write(INDEX, json.dumps(index))
         self.source, self.following = source, following
         self.written_at = (self.folder / INDEX).stat().st_mtime_ns
         named = {INDEX, *(f"{pk}.json" for pk in ids)}

@@ -9,9 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed, NotFound, PermissionDenied, Throttled
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from jobsite.api import caching
@@ -44,40 +42,37 @@ class IntegrationAuthentication(BaseAuthentication):
         return "Bearer"
 
 
-class HasScope(BasePermission):
-    """Allows integrations with the scope that the view needs for the method."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        method = "GET" if request.method == "HEAD" else request.method
-        if scope := view.scopes.get(method):
-            require(integration_of(request), scope)
-        return True
-
-
-class IntegrationRate(BaseThrottle):
-    """INTEGRATION_RATE requests per integration, whatever its addresses."""
-
-    def allow_request(self, request: Request, view: object) -> bool:
-        self._limit = RateLimit(settings.INTEGRATION_RATE)
-        return self._limit.allow(f"integration:{integration_of(request).pk}")
-
-    def wait(self) -> float:
-        return self._limit.wait()
-
-
 class ManageView(APIView):
-    """A view that integrations with one of the `scopes`, by method, may call."""
+    """A view of what a brand has. `methods` says which scope an integration needs for a method, and
+    which query parameters it has.
+    """
 
     authentication_classes = [IntegrationAuthentication]
-    permission_classes = [HasScope]
-    throttle_classes = [IntegrationRate]
+    permission_classes = []
     schema: Any = None  # vacancies.manage.document describes it, not the public document
-    scopes: ClassVar[dict[str, IntegrationScope]] = {}
+    methods: ClassVar[dict[str, tuple[IntegrationScope, tuple[str, ...]]]]
+    integration: Integration
+    brand: Brand | None  # None: the address has "-"
+    query: dict[str, str]
 
-    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+    def initial(self, request: Request, *args: object, **kwargs: Any) -> None:
+        """Raises PermissionDenied, Throttled, NotFound and InvalidParameters."""
         # The view reads the body itself, and Django would parse a form.
         request._request.POST = QueryDict()  # type: ignore[misc, assignment]
         super().initial(request, *args, **kwargs)
+        token: Any = request.auth
+        self.integration = token.integration
+        method = "GET" if request.method == "HEAD" else request.method
+        if method not in self.methods:
+            return
+        scope, names = self.methods[method]
+        if scope not in self.integration.scopes:
+            raise PermissionDenied(f"This token does not have the scope {scope}.")
+        limit = RateLimit(settings.INTEGRATION_RATE)
+        if not limit.allow(f"integration:{self.integration.pk}"):
+            raise Throttled(limit.wait())
+        self.brand = self._find_brand(kwargs["brand"])
+        self.query = _read_query(request, names)
 
     def finalize_response(
         self, request: HttpRequest, response: HttpResponse, *args: object, **kwargs: object
@@ -86,28 +81,14 @@ class ManageView(APIView):
         caching.private(response)
         return response
 
-
-def integration_of(request: Request) -> Integration:
-    token: Any = request.auth  # of IntegrationAuthentication
-    return token.integration
-
-
-def require(integration: Integration, scope: IntegrationScope) -> None:
-    """Raise PermissionDenied, which names `scope`, if `integration` does not have it."""
-    if scope not in integration.scopes:
-        raise PermissionDenied(f"This token does not have the scope {scope}.")
+    def _find_brand(self, slug: str) -> Brand | None:
+        brand = Brand.objects.filter(slug=slug).first()
+        if not (brand or slug == NO_BRAND) or not self.integration.reaches(brand):
+            raise NotFound(NO_SUCH_BRAND)
+        return brand
 
 
-def brand_of(request: Request, slug: str) -> Brand | None:
-    """Return the brand `slug`, None for "-". Raises NotFound if the integration has no access."""
-    brand = None if slug == NO_BRAND else Brand.objects.filter(slug=slug).first()
-    is_known = brand is not None or slug == NO_BRAND
-    if not is_known or not integration_of(request).reaches(brand):
-        raise NotFound(NO_SUCH_BRAND)
-    return brand
-
-
-def read_query(request: Request, allowed: tuple[str, ...]) -> dict[str, str]:
+def _read_query(request: Request, allowed: tuple[str, ...]) -> dict[str, str]:
     """Return the query parameters. Raises InvalidParameters for an unknown one, and for one that is
     given twice.
     """

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from django.http import HttpRequest
 from rest_framework import serializers
+from rest_framework.exceptions import APIException
 
 from jobsite.text.html import LENGTH_MAX
 from jobsite.text.html_conversion import convert, is_escaped
@@ -63,14 +64,14 @@ class Fault:
         return item | ({"allowed": list(self.allowed)} if self.allowed else {})
 
 
-class RefusedBodyError(Exception):
+class RefusedBodyError(APIException):
     """A body that is not stored, with all its errors."""
 
     def __init__(self, status: int, faults: Iterable[Fault], detail: str = "") -> None:
-        self.status, self.faults = status, list(faults)
-        count = len(self.faults)
-        self.detail = detail or f"The vacancy has {count} error{'s' if count != 1 else ''}."
-        super().__init__(self.detail)
+        errors = [each.as_item() for each in faults]
+        text = f"The vacancy has {len(errors)} error{'s' if len(errors) != 1 else ''}."
+        super().__init__(detail or text)
+        self.status_code, self.members = status, {"errors": errors} if errors else {}
 
 
 class _Person(serializers.Serializer):

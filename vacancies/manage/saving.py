@@ -8,6 +8,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import translation
+from rest_framework.exceptions import APIException
 
 from jobsite.api.absolute_urls import absolute
 from jobsite.db.locks import lock_transaction
@@ -46,8 +47,10 @@ _PAY_COLUMNS = {f"pay_{key}": key for key in PAY}
 _OF_ADDRESS = ("brand", "reference", NON_FIELD_ERRORS)
 
 
-class PreconditionError(Exception):
+class PreconditionError(APIException):
     """The vacancy is not as If-Match or If-None-Match says."""
+
+    status_code = 412
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,8 @@ def test_a_filter_gives_those_of_a_kind_and_says_who_left_it(api):
     Application.objects.filter(pk=hired.pk).update(updated_at=timezone.now())
     receiver.read()
     assert receiver.rows == {}
-    assert api.get("applications?filter[kind]=all").status_code == 400
+    for kind in ("", "all", "hired,rejected"):
+        assert api.get(f"applications?filter[kind]={kind}").status_code == 400
 
 
 def test_a_cursor_of_another_list_is_400_and_a_lost_one_410(api):

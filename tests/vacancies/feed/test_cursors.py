@@ -131,7 +131,7 @@ def test_slug_of_another_brand_expires_the_cursor(client):
     )
 
 
-def test_brand_without_public_vacancies_is_unknown(client, settings):
+def test_brand_without_public_vacancies_is_unknown(client):
     """As one that does not exist: it may be confidential."""
     make_vacancy(brand=make_brand("Beta", slug="beta"), status="draft")
     assert poll(client, **{"filter[brand]": "beta"}).status_code == 400
@@ -139,8 +139,6 @@ def test_brand_without_public_vacancies_is_unknown(client, settings):
     assert poll(client, **{"filter[brand]": "beta"}).status_code == 200
     Vacancy.objects.update(status="draft")
     assert poll(client, **{"filter[brand]": "beta"}).status_code == 200  # recently
-    settings.MULTI_BRANDING = False
-    assert poll(client, **{"filter[brand]": "beta"}).status_code == 400
 
 
 # --- Expiry ---------------------------------------------------------------------------------------

@@ -87,6 +87,8 @@ def test_copy_equals_the_list_and_the_exit_code_says_whether_it_changed(instance
         assert mirror(base, target, "--check", *words) == 0
         assert read(target) == listed(base, path, query)
     assert [*in_folder(folder)] == [*listed(base)]  # in its order
+    index = json.loads((folder / "index.json").read_text())
+    assert index["cursor"] in index["next"]
 
     change(instance, "Vacancy.objects.filter(reference='n3').update(title='Other')")
     change(instance, "Vacancy.objects.filter(reference__in=['n4', 'n5']).delete()")

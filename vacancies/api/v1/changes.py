@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
@@ -120,8 +119,7 @@ class ChangeViewSet(ListViewSet):
         with collected(errors):
             size = self.page_size()
         slug = self.query.get(BRAND, "")
-        has_brand = settings.MULTI_BRANDING and slug != ""
-        brand = Brand.objects.filter(slug=slug).first() if has_brand else None
+        brand = Brand.objects.filter(slug=slug).first() if slug else None
         scope = cursors.FeedScope(
             self.vacancy_list,
             brand.pk if brand else None,
