@@ -18,10 +18,11 @@ from applications.models import Application, Outgoing
 from jobsite.types import JsonObject
 from vacancies.manage.authentication import NO_BRAND
 from vacancies.models import Brand, IntegrationScope, Webhook
-from vacancies.webhooks.events import body_of, new_id
+from vacancies.webhooks.events import event_of, store
 
 RECEIVED, MOVED, GONE = "application.received", "application.moved", "application.gone"
 RENEWED = timedelta(days=1).total_seconds()  # the cursor of a webhook without changes
+POSITION = "application_cursor"
 _NO_BRAND = 0  # as in `Outgoing`, and for the cursor of a webhook, which is of several brands
 
 
@@ -51,19 +52,22 @@ class ApplicationEvents:
             cursor = reading.decode(webhook.application_cursor, _NO_BRAND, now=at)
         except (reading.UnknownCursorError, reading.LostCursorError):
             data: JsonObject = {"brand": None, "ids": [], "more": True, "since": None}
-            return _store(webhook, at, cursor_now(at), MOVED, data)
+            values = {"pending_cursor": cursor_now(at)} | event_of(MOVED, at, data)
+            return store(webhook, at, POSITION, values)
         slugs = _brands(webhook)
         rows = reading.changed(cursor, slugs)
         event = _first_event(rows, cursor, slugs, at)
         has_more = bool(rows) and event.last is not rows[-1]
-        following = reading.after(cursor, event.last, now=at, has_more=has_more)
+        following = reading.encode(reading.after(cursor, event.last, now=at, has_more=has_more))
         if event.pks:
             since = reading.encode(replace(cursor, brand=event.brand))
             data = {"brand": slugs[event.brand], "ids": event.pks, "more": has_more, "since": since}
-            return _store(webhook, at, reading.encode(following), event.kind, data)
-        if event.last or at.timestamp() - cursor.at > RENEWED:
-            _update(webhook, application_cursor=reading.encode(following))
-        return False
+            values = {"pending_cursor": following} | event_of(event.kind, at, data)
+        elif event.last or at.timestamp() - cursor.at > RENEWED:
+            values = {POSITION: following}
+        else:
+            return False
+        return store(webhook, at, POSITION, values)
 
 
 def begin(sender: object, instance: Webhook, **kwargs: object) -> None:
@@ -123,23 +127,3 @@ def _told(
     else:
         rows = [row for row in group if row.is_gone and row.entered is not None]
     return rows[0] if rows else None
-
-
-def _store(webhook: Webhook, at: datetime, cursor: str, kind: str, data: JsonObject) -> bool:
-    _update(
-        webhook,
-        pending_event=kind,
-        pending_id=new_id(),
-        pending_body=body_of(kind, at, data).decode(),
-        pending_cursor=cursor,
-        pending_at=at,
-        next_at=at,
-    )
-    return True
-
-
-def _update(webhook: Webhook, **values: object) -> None:
-    """Write `values`, unless somebody resumed or changed the webhook meanwhile."""
-    names = ("pk", "application_cursor", "pending_id", "tries")
-    same = {name: getattr(webhook, name) for name in names}
-    Webhook.objects.active().filter(**same).update(**values)

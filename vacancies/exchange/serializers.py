@@ -93,7 +93,7 @@ class _Attachment(serializers.Serializer):
     path = UrlField(required=True, allow_null=False, allow_blank=False)
 
 
-class _Recruiter(serializers.Serializer):
+class ImportRecruiter(serializers.Serializer):
     id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
     name = LineField(max_length=200, required=True, allow_null=False, allow_blank=False)
     function = LineField(max_length=200)
@@ -212,8 +212,8 @@ class ImportSerializer(serializers.Serializer):
     pay = _Pay(required=False, allow_null=True)
     image = UrlField()
     attachments = _Attachment(many=True, required=False, allow_null=True)
-    head_recruiter = _Recruiter(required=False, allow_null=True)
-    recruiters = _Recruiter(many=True, required=False, allow_null=True)
+    head_recruiter = ImportRecruiter(required=False, allow_null=True)
+    recruiters = ImportRecruiter(many=True, required=False, allow_null=True)
     created_at = DateTimeField()
     updated_at = DateTimeField()
     published_at = DateTimeField(allow_null=True)

@@ -3,7 +3,7 @@ once, each with a JSON Pointer.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -20,18 +20,21 @@ from vacancies.exchange.fields import (
     ID_MAX,
     ChoiceField,
     DateTimeField,
-    EmailField,
     EndField,
     FlagField,
     LineField,
-    PhoneField,
     Remark,
-    UrlField,
     faults,
     format_value,
 )
 from vacancies.exchange.json_files import RepeatedKeys, parse_json
-from vacancies.exchange.serializers import SINGULAR, TEXTS, ImportSerializer, Translations
+from vacancies.exchange.serializers import (
+    SINGULAR,
+    TEXTS,
+    ImportRecruiter,
+    ImportSerializer,
+    Translations,
+)
 
 BYTES_MAX = 1_000_000
 SHOWN_MAX = 60  # characters of a key that an error repeats
@@ -74,13 +77,8 @@ class RefusedBodyError(APIException):
         self.status_code, self.members = status, {"errors": errors} if errors else {}
 
 
-class _Person(serializers.Serializer):
-    id = serializers.IntegerField(required=False, min_value=1, max_value=ID_MAX)
+class _Person(ImportRecruiter):
     name = LineField(max_length=200)
-    function = LineField(max_length=200)
-    email = EmailField(required=False, allow_null=True, allow_blank=True)
-    phone = PhoneField(max_length=50)
-    image = UrlField()
 
 
 class _Publication(serializers.Serializer):
@@ -147,8 +145,8 @@ def escaped(key: str) -> str:
     return shown.replace("~", "~0").replace("/", "~1")
 
 
-def warnings_of(changes: Iterable[Remark]) -> list[Fault]:
-    return [Fault(pointer_of(each.field), each.message, each.code) for each in changes]
+def as_fault(remark: Remark) -> Fault:
+    return Fault(pointer_of(remark.field), remark.message, remark.code)
 
 
 def _fault(serializer: serializers.Serializer, remark: Remark) -> Fault:
@@ -157,20 +155,16 @@ def _fault(serializer: serializers.Serializer, remark: Remark) -> Fault:
         field = getattr(field, "child", field)
         field = getattr(field, "fields", {}).get(part, field)
     allowed = list(getattr(field, "choices", ()))
-    return Fault(pointer_of(remark.field), remark.message, remark.code, allowed)
+    return replace(as_fault(remark), allowed=allowed)
 
 
-def _repeated(value: object, pointer: str = "") -> Iterator[Fault]:
+def _repeated(value: Any, pointer: str = "") -> Iterator[Fault]:
     """Yield an error for the keys that occur more than once in an object."""
     if isinstance(value, RepeatedKeys):
         at = f"{pointer}/{escaped(value.key)}"
         yield Fault(at, "This key occurs more than once.", "repeated_key")
-    pairs: Iterable[tuple[object, object]] = ()
-    if isinstance(value, dict):
-        pairs = value.items()
-    elif isinstance(value, list):
-        pairs = enumerate(value)
-    for key, inner in pairs:
+    is_list = isinstance(value, list)
+    for key, inner in enumerate(value) if is_list else value.items():
         if isinstance(inner, dict | list):
             yield from _repeated(inner, f"{pointer}/{escaped(str(key))}")
 

@@ -37,12 +37,9 @@ def decide(
     wanted = as_json(_columns(vacancy, sent, at=at))
     stored = as_json({name: getattr(vacancy, name) for name in PUBLICATION})
     changed = {name for name in wanted if wanted[name] != stored[name]}
-    ends = {"status"} if decision.closes else set()
-    if IntegrationScope.PUBLISH not in integration.scopes:
-        kept, reason = changed - ends, NEEDS_SCOPE
-    else:
-        others = changed - ends
-        kept, reason = others and others & _of_people(vacancy), OF_A_PERSON
+    kept, reason = changed - ({"status"} if decision.closes else set()), NEEDS_SCOPE
+    if IntegrationScope.PUBLISH in integration.scopes:
+        kept, reason = kept and kept & _of_people(vacancy), OF_A_PERSON
     if "status" in kept and "from" not in sent:
         wanted.pop("publish_from", None)  # it only follows from the status
         kept -= {"publish_from"}
@@ -83,8 +80,9 @@ def _of_people(vacancy: Vacancy) -> set[str]:
         return set()
     found = set()
     versions = Version.objects.filter(vacancy=vacancy.pk).exclude(change=Change.EXTERNAL)
+    versions = versions.select_related("author__integration")
     for name in PUBLICATION:
-        last = versions.filter(content__has_key=name).select_related("author__integration").first()
+        last = versions.filter(content__has_key=name).first()
         if last and not _is_of_integration(last, name):
             found.add(name)
     if waiting := waiting_request(vacancy):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
@@ -20,15 +21,9 @@ from vacancies.exchange.comparison import column_values, texts_of_item
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.related import comparable
 from vacancies.exchange.serializers import PAY
-from vacancies.history.versions import (
-    PUBLICATION,
-    Content,
-    as_json,
-    changed_content,
-    content_of,
-)
+from vacancies.history.versions import PUBLICATION, Content, as_json, changed_content, content_of
 from vacancies.manage import items
-from vacancies.manage.parsing import Fault, RefusedBodyError, parse, warnings_of
+from vacancies.manage.parsing import Fault, RefusedBodyError, as_fault, parse
 from vacancies.manage.publication import KEYS, decide
 from vacancies.manage.references import MISSING_SCOPE, form_of, options_of, people_of
 from vacancies.models import (
@@ -41,10 +36,16 @@ from vacancies.models import (
     text_fields,
 )
 from vacancies.operations.approval_requests import authors_of, waiting_request, withdraw_request
-from vacancies.operations.save import Edit, plan_save, save_content
+from vacancies.operations.save import Edit, Saved, plan_save, save_content
 
 _PAY_COLUMNS = {f"pay_{key}": key for key in PAY}
-_OF_ADDRESS = ("brand", "reference", NON_FIELD_ERRORS)
+# The places in a body of what it sets by another name; "" is set by its address.
+_POINTERS = (
+    {name: f"/pay/{key}" for name, key in _PAY_COLUMNS.items()}
+    | {name: f"/publication/{key}" for name, key in KEYS.items()}
+    | {"image_url": "/image"}
+    | dict.fromkeys(("brand", "reference", NON_FIELD_ERRORS), "")
+)
 
 
 class PreconditionError(APIException):
@@ -62,6 +63,9 @@ class VacancyTarget:
     reference: str
     request: HttpRequest
     at: datetime
+
+    def save(self, vacancy: Vacancy, edit: Edit, **options: Any) -> Saved:
+        return save_content(vacancy, edit, author=self.integration.user, at=self.at, **options)
 
 
 @dataclass
@@ -120,13 +124,8 @@ def archive(target: VacancyTarget) -> bool:
         check_preconditions(target, vacancy)
         if vacancy.status != VacancyStatus.ARCHIVED:
             _withdraw_own(target, vacancy, set(PUBLICATION))
-            save_content(
-                vacancy,
-                Edit({"status": VacancyStatus.ARCHIVED.value}),
-                author=target.integration.user,
-                at=target.at,
-                change=Change.ARCHIVED,
-            )
+            archived = Edit({"status": VacancyStatus.ARCHIVED.value})
+            target.save(vacancy, archived, change=Change.ARCHIVED)
         return True
 
 
@@ -154,7 +153,7 @@ def _locked(target: VacancyTarget) -> Vacancy | None:
 def _read(target: VacancyTarget, stored: Vacancy | None, body: JsonObject) -> _Wanted:
     """Return what `body` wants of the vacancy, with all errors."""
     new = Vacancy(brand=target.brand, reference=target.reference, created_at=target.at)
-    vacancy = stored or new
+    vacancy, brand = stored or new, target.brand
     before = content_of(stored) if stored else {}
     changes: list[Remark] = []
     item, unknown, faults = parse(body, changes)
@@ -163,20 +162,19 @@ def _read(target: VacancyTarget, stored: Vacancy | None, body: JsonObject) -> _W
     content = _columns(target, item, vacancy)
     content |= options_of(item, before, faults)
     content |= people_of(item, target.integration, faults)
-    content |= form_of(item, target.integration, target.brand, faults)
+    content |= form_of(item, target.integration, brand, faults)
     content |= _attachments(target, item, stored)
     content |= texts_of_item(item, before)
     faults += _other_brand(item, target.brand)
     decision = decide(vacancy, item.get("publication") or {}, target.integration, at=target.at)
     content |= decision.wanted
     if stored is None:
-        content["reference"] = target.reference
-        content["brand"] = target.brand and [target.brand.pk, target.brand.name]
+        content |= {"reference": target.reference, "brand": brand and [brand.pk, brand.name]}
     result = Result(
         vacancy,
         is_new=stored is None,
         kept=["publication"] if decision.kept else [],
-        warnings=[*warnings_of(changes), *decision.kept],
+        warnings=[*map(as_fault, changes), *decision.kept],
     )
     return _Wanted(vacancy, before, content, decision.closes, result, unknown, faults)
 
@@ -193,9 +191,8 @@ def _columns(target: VacancyTarget, item: JsonObject, vacancy: Vacancy) -> Conte
     if "places" in item:
         content["places"] = [as_json(place) for place in item["places"]]
     if "remote_countries" in item:
-        content["remote_countries"] = [
-            [code, country_name(code)] for code in item["remote_countries"]
-        ]
+        codes = item["remote_countries"]
+        content["remote_countries"] = [[code, country_name(code)] for code in codes]
     return content
 
 
@@ -227,9 +224,8 @@ def _other_brand(item: JsonObject, brand: Brand | None) -> Iterable[Fault]:
     if comparable(sent) == comparable(brand.name if brand else ""):
         return []
     text = "The address has another brand. A vacancy keeps its brand."
-    return [
-        Fault("/brand/name" if sent else "/brand", text, "brand", [brand.name] if brand else [])
-    ]
+    allowed = [brand.name] if brand else []
+    return [Fault("/brand/name" if sent else "/brand", text, "brand", allowed)]
 
 
 # --- Writing it -----------------------------------------------------------------------------------
@@ -245,9 +241,8 @@ def _save(target: VacancyTarget, wanted: _Wanted, *, is_dry_run: bool) -> Result
     try:
         plan = plan_save(vacancy, edit, at=target.at)
     except ValidationError as error:
-        known = {each.pointer.split("/")[1] for each in wanted.faults}
-        reasons = [*_reasons(error)]
-        wanted.faults += [each for each in reasons if f"{each.pointer}/".split("/")[1] not in known]
+        known = {_first(each.pointer) for each in wanted.faults}
+        wanted.faults += [each for each in _reasons(error) if _first(each.pointer) not in known]
     if wanted.faults or wanted.unknown:
         raise _refusal(wanted)
     result.changed = _keys(plan.changes)
@@ -257,14 +252,9 @@ def _save(target: VacancyTarget, wanted: _Wanted, *, is_dry_run: bool) -> Result
     if not plan.changes and not plan.requested:
         return result
     waiting = None if result.is_new else waiting_request(vacancy)
+    overrides = [(waiting.pk, name) for name in waiting.changes] if waiting else ()
     try:
-        saved = save_content(
-            vacancy,
-            edit,
-            author=target.integration.user,
-            at=target.at,
-            overrides=[(waiting.pk, name) for name in waiting.changes] if waiting else (),
-        )
+        saved = target.save(vacancy, edit, overrides=overrides)
     except ValidationError as error:
         wanted.faults += _reasons(error)
         raise _refusal(wanted) from error
@@ -306,12 +296,12 @@ def _withdraw_own(target: VacancyTarget, vacancy: Vacancy, names: set[str]) -> b
 
 
 def _refusal(wanted: _Wanted) -> RefusedBodyError:
-    is_scope = not wanted.unknown and all(each.code == MISSING_SCOPE for each in wanted.faults)
-    detail = (
-        f"This token does not have the scope {IntegrationScope.RECRUITERS}." if is_scope else ""
-    )
-    status = 400 if wanted.unknown else 403 if is_scope else 422
-    return RefusedBodyError(status, [*wanted.unknown, *wanted.faults], detail)
+    if wanted.unknown:
+        return RefusedBodyError(400, [*wanted.unknown, *wanted.faults])
+    if all(each.code == MISSING_SCOPE for each in wanted.faults):
+        detail = f"This token does not have the scope {IntegrationScope.RECRUITERS}."
+        return RefusedBodyError(403, wanted.faults, detail)
+    return RefusedBodyError(422, wanted.faults)
 
 
 def _reasons(error: ValidationError) -> Iterable[Fault]:
@@ -320,24 +310,18 @@ def _reasons(error: ValidationError) -> Iterable[Fault]:
 
 
 def _pointer(column: str) -> str:
-    if column in _OF_ADDRESS:
-        return ""
+    """Return the place in a body of what sets `column`."""
     if column in text_fields():
         return f"/translations/{column.removeprefix(text_field(''))}"
-    inner = KEYS.get(column) or _PAY_COLUMNS.get(column)
-    return f"/{_key(column)}/{inner}" if inner else f"/{_key(column)}"
+    return _POINTERS.get(column, f"/{column}")
 
 
-def _key(column: str) -> str:
-    """Return the key of the body that sets `column`."""
-    if column in _PAY_COLUMNS:
-        return "pay"
-    if column in text_fields():
-        return "translations"
-    return {"image_url": "image"}.get(column, "publication" if column in KEYS else column)
+def _first(pointer: str) -> str:
+    """Return the key of a body that `pointer` begins with."""
+    return f"{pointer}/".split("/")[1]
 
 
 def _keys(content: Content) -> list[str]:
     """Return the keys of the body that set `content`, in the order of an item."""
-    keys = {_key(name) for name in content if name not in _OF_ADDRESS}
+    keys = {_first(_pointer(name)) for name in content}
     return [name for name in items.ManagedVacancySerializer.Meta.fields if name in keys]

@@ -8,15 +8,7 @@ from django.utils.crypto import get_random_string
 from jobsite.api.cursors import END
 from jobsite.serving.revision import read_state, snapshot
 from jobsite.types import JsonObject
-from vacancies.feed.cursor import (
-    CursorError,
-    CursorExpiredError,
-    FeedScope,
-    LiveCursor,
-    decode,
-    encode,
-    microseconds,
-)
+from vacancies.feed import cursor as cursors
 from vacancies.feed.reading import FeedPage, read
 from vacancies.models import Webhook
 from vacancies.querysets import VacancyList
@@ -28,20 +20,17 @@ QUIET, BUILD_EVERY = timedelta(seconds=30), timedelta(minutes=5)
 CHANGED, PING, BUILD = "vacancies.changed", "ping", "build"
 
 
-def scope_of(webhook: Webhook) -> FeedScope:
+def scope_of(webhook: Webhook) -> cursors.FeedScope:
     """Return what the webhook reads of the feed, and so does its receiver."""
     is_internal = webhook.audience == Webhook.Audience.INTERNAL
+    listed = VacancyList.INTERNAL if is_internal else VacancyList.EXTERNAL
     brand = webhook.brand
-    return FeedScope(
-        VacancyList.INTERNAL if is_internal else VacancyList.EXTERNAL,
-        brand.pk if brand else None,
-        brand.slug if brand else "",
-    )
+    return cursors.FeedScope(listed, webhook.brand_id, brand.slug if brand else "")
 
 
 def cursor_now(webhook: Webhook, *, at: datetime) -> str:
     """Return the cursor of a client that has the list as it is at `at`."""
-    return encode(_now(read_state().number, at), scope_of(webhook))
+    return cursors.encode(_now(read_state().number, at), scope_of(webhook))
 
 
 def body_of(kind: str, at: datetime, data: JsonObject) -> bytes:
@@ -53,6 +42,24 @@ def new_id() -> str:
     return f"msg_{get_random_string(22)}"
 
 
+def event_of(kind: str, at: datetime, data: JsonObject) -> JsonObject:
+    """Return the columns of a webhook that has an event to send."""
+    body = body_of(kind, at, data).decode()
+    return {"pending_event": kind, "pending_body": body, "next_at": at}
+
+
+def store(webhook: Webhook, at: datetime, position: str, values: JsonObject) -> bool:
+    """Write `values`, unless somebody resumed or changed the webhook meanwhile, of which `position`
+    names the column of the cursor. Return whether there is something to send.
+    """
+    if has_changed := "next_at" in values:
+        values["pending_id"] = webhook.pending_id or new_id()
+        values["pending_at"] = webhook.pending_at or at
+    same = {name: getattr(webhook, name) for name in ("pk", position, "pending_id", "tries")}
+    Webhook.objects.active().filter(**same).update(**values)
+    return has_changed
+
+
 def look(webhook: Webhook, *, at: datetime) -> bool:
     """Store the request about what changed after the cursor, or postpone a build that is not sent
     yet. Return False if nothing changed.
@@ -62,34 +69,28 @@ def look(webhook: Webhook, *, at: datetime) -> bool:
     with snapshot() as state:  # writes follow after it
         number = (state or read_state()).number
         try:
-            page = read(decode(cursor, scope), scope, IDS_MAX, now=at, number=number)
+            page = read(cursors.decode(cursor, scope), scope, IDS_MAX, now=at, number=number)
             while not page.changes and page.has_more:
                 page = read(page.cursor, scope, IDS_MAX, now=at, number=number)
-        except (CursorError, CursorExpiredError):  # the receiver has to read the list anew
-            page, cursor = FeedPage([], _now(number, at), True), ""
-    values: dict[str, object] = {"pending_cursor": encode(page.cursor, scope)}
+        except (cursors.CursorError, cursors.CursorExpiredError):
+            page, cursor = FeedPage([], _now(number, at), True), ""  # to be read anew
+    following = cursors.encode(page.cursor, scope)
+    values: JsonObject
     if not page.changes and cursor:
         # The cursor has moved if much was skipped, so that it is not read again.
-        name = "pending_cursor" if webhook.pending_id else "cursor"
-        values = {name: values["pending_cursor"]}
+        values = {"pending_cursor" if webhook.pending_id else "cursor": following}
     elif webhook.kind == Webhook.Kind.BUILD:
-        values = {"pending_cursor": encode(_now(number, at), scope), "next_at": _due(webhook, at)}
+        now = cursors.encode(_now(number, at), scope)
+        values = {"pending_cursor": now, "next_at": _due(webhook, at)}
     else:
         ids = [*dict.fromkeys(change.id for change in page.changes)]
         data = {"ids": ids, "more": page.has_more, "since": cursor or None}
-        body = body_of(CHANGED, at, data).decode()
-        values |= {"pending_event": CHANGED, "pending_body": body, "next_at": at}
-    if has_changed := "next_at" in values:
-        values["pending_id"] = webhook.pending_id or new_id()
-        values["pending_at"] = webhook.pending_at or at
-    # Unless somebody resumed or changed it meanwhile.
-    same = {name: getattr(webhook, name) for name in ("pk", "cursor", "pending_id", "tries")}
-    Webhook.objects.active().filter(**same).update(**values)
-    return has_changed
+        values = {"pending_cursor": following} | event_of(CHANGED, at, data)
+    return store(webhook, at, "cursor", values)
 
 
-def _now(number: int, at: datetime) -> LiveCursor:
-    return LiveCursor(number, END, microseconds(at), END, number)
+def _now(number: int, at: datetime) -> cursors.LiveCursor:
+    return cursors.LiveCursor(number, END, cursors.microseconds(at), END, number)
 
 
 def _due(webhook: Webhook, at: datetime) -> datetime:
