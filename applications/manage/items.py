@@ -2,7 +2,7 @@
 think of it.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -64,18 +64,12 @@ def stage_of(application: Application) -> Stage | None:
     return changes[-1].stage if changes else None
 
 
-def kind_of(application: Application) -> str | None:
-    """Return the kind of the current stage. Requires `with_parts`."""
-    stage = stage_of(application)
-    return stage.kind if stage else None
-
-
 def item_of(request: HttpRequest, slug: str, application: Any, *, now: datetime) -> JsonObject:
     time: Any = serializers.DateTimeField().to_representation
     stage, status = stage_of(application), application.visible_status(at=now)
     submission = getattr(application, "submission", None)
-    is_withdrawn = application.withdrawn_at is not None
-    shown = submission if not is_withdrawn else None
+    user, withdrawn_at = application.user, application.withdrawn_at
+    shown = None if withdrawn_at else submission
     return {
         "id": application.pk,
         "reference": application.reference,
@@ -84,42 +78,33 @@ def item_of(request: HttpRequest, slug: str, application: Any, *, now: datetime)
             "reference": application.vacancy.reference or None,
         },
         "received_at": time(application.created_at),
-        "withdrawn_at": time(application.withdrawn_at) if is_withdrawn else None,
+        "withdrawn_at": withdrawn_at and time(withdrawn_at),
         "language": application.language,
-        "names": _names(application),
+        "names": {
+            "given": application.given_name or (user and user.first_name) or None,
+            "family": application.family_name or (user and user.last_name) or None,
+        },
         "email": application.address or None,
         "phone": application.phone or None,
         "stage": {"name": stage.name, "kind": stage.kind} if stage else None,
         "status": status.label(application.language) if status else None,
         "answers": _answers(application, shown) if shown else [],
-        "consent": _consent(submission, time) if submission else None,
-        "source": (submission.source or None) if submission else None,
+        "consent": submission
+        and {
+            "text": submission.consent_text,
+            "version": submission.consent_version,
+            "time": time(submission.consented_at),
+        },
+        "source": (submission and submission.source) or None,
         "interviews": [
             {
                 "name": each.name,
                 "start": time(each.planned_at),
-                "end": time(each.ends_at) if each.ends_at else None,
+                "end": each.ends_at and time(each.ends_at),
             }
             for each in application.held_interviews
         ],
         "files": _files(request, slug, application, shown.files.all()) if shown else [],
-    }
-
-
-def _names(application: Application) -> JsonObject:
-    user = application.user
-    first, last = (user.first_name, user.last_name) if user else ("", "")
-    return {
-        "given": application.given_name or first or None,
-        "family": application.family_name or last or None,
-    }
-
-
-def _consent(submission: Any, time: Callable[[datetime], str]) -> JsonObject:
-    return {
-        "text": submission.consent_text,
-        "version": submission.consent_version,
-        "time": time(submission.consented_at),
     }
 
 

@@ -41,7 +41,7 @@ class ApplicationsView(ManageView):
             cursor = _decoded(self.query["since"], cursor.brand, restart=restart, now=now)
         page = reading.read(cursor, now=now)
         rows = items.with_parts(items.sent(self.brand, page.pks, now=now))
-        found = {row.pk: row for row in rows if not kind or items.kind_of(row) == kind}
+        found = {row.pk: row for row in rows if not kind or _is_of_kind(row, kind)}
         existing = Application.objects.filter(pk__in=page.pks, vacancy__brand=self.brand)
         unknown = {*page.pks} - {*existing.values_list("pk", flat=True)} | page.gone
         is_walk = cursor.walked < reading.END
@@ -57,6 +57,11 @@ class ApplicationsView(ManageView):
         link = with_query(address, since=following, **{KIND: kind})
         meta = {"cursor": following, "more": page.has_more}
         return Response({"data": data, "links": {"next": link}, "meta": meta})
+
+
+def _is_of_kind(application: Application, kind: str) -> bool:
+    stage = items.stage_of(application)
+    return stage is not None and stage.kind == kind
 
 
 def _decoded(text: str, brand: int, *, restart: str, now: datetime) -> reading.OutgoingCursor:

@@ -7,7 +7,6 @@ vacancies, in a snapshot too.
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, NamedTuple
 
@@ -231,22 +230,32 @@ class ListViewSet(ReadOnlyViewSet):
         """Return the items of the vacancies `pks` by id, in the snapshot of `state`, and those of
         them that had to be rendered, to be stored.
         """
-        if state and pks and is_maintained():
-            rows = fetch(_BY_ID, stored_version(self.version), [*pks])
-            items, rendered = read_items(self.serializer_class, rows, state, self.language) or (
-                [],
-                {},
-            )
-            base_url = absolute(self.request, "/")[:-1]
-            shared = rows[0][4] if rows else 0
-            with suppress(UnknownPlaceholderError):
-                lines = b"\n".join(self.joined([item]) for item in items)  # JSON has no line end
-                filled = fill(lines, base_url, shared, state).split(b"\n")
-                pairs = zip(rows, filled, strict=True)
-                return {row[0]: item for row, item in pairs}, rendered
+        found = self.stored_items(pks, state, state) if state and is_maintained() else None
+        if found:
+            return found
         serializer = self.get_serializer(only=self.only)
         vacancies = Vacancy.objects.with_related(self.only).in_bulk(pks)
         return {pk: dumps(serializer.to_representation(vacancies[pk])) for pk in vacancies}, {}
+
+    def stored_items(
+        self, pks: Sequence[int], current: RevisionState, state: RevisionState | None
+    ) -> tuple[dict[int, bytes], Rendered] | None:
+        """`items` from stored items. Without a snapshot, whose revision is `state`, return None if
+        it needs one, or if the revision is not `current` any more.
+        """
+        rows = fetch(_BY_ID, stored_version(self.version), [*pks]) if pks else []
+        if len(rows) < len(pks) or ({row[3:] for row in rows} or {read_state()}) != {current}:
+            return None
+        found = read_items(self.serializer_class, rows, state, self.language)
+        if found is None:
+            return None
+        lines = b"\n".join(self.joined([item]) for item in found[0])  # JSON has no line end
+        base_url = absolute(self.request, "/")[:-1]
+        try:
+            filled = fill(lines, base_url, current.shared, state).split(b"\n")
+        except UnknownPlaceholderError:
+            return None
+        return dict(zip((row[0] for row in rows), filled, strict=False)), found[1]
 
     def next_turn(self, state: RevisionState | None) -> datetime | None:
         """Return the next time at which a vacancy starts or ends."""

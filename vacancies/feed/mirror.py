@@ -142,12 +142,9 @@ class FolderTarget:
         pk, text = item["id"], _text(item)
         path = self.folder / f"{pk}.json"
         self.order[pk] = item["published_at"]
+        is_same = path.exists() and path.read_text() == text
         # One that is newer than the index is of a run that was killed, and told nobody.
-        if (
-            path.exists()
-            and path.read_text() == text
-            and path.stat().st_mtime_ns <= self.written_at
-        ):
+        if is_same and path.stat().st_mtime_ns <= self.written_at:
             return False
         self._write(path.name, text)
         return True

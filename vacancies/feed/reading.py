@@ -40,11 +40,15 @@ STEP = 100  # rows to read at a time, at least
 _GAPS = (
     "SELECT 1 FROM jobsite_cursorgap WHERE after < %s AND before > %s OR after < %s AND before > %s"
 )
+# The entries of commits, and before those of a commit with touches, a row with the id 0.
 _ENTRIES = (
-    "SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
+    "SELECT * FROM (SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
     "JOIN vacancies_feedentry AS e ON e.mark = c.mark "
     "WHERE c.number BETWEEN %s AND %s AND (c.number > %s OR e.vacancy_id > %s) "
-    "ORDER BY c.number, e.vacancy_id LIMIT %s"
+    "ORDER BY 1, 2 LIMIT %s) AS entries UNION ALL SELECT * FROM (SELECT c.number, 0 "
+    "FROM jobsite_commit AS c WHERE c.number BETWEEN %s AND %s AND EXISTS (SELECT 1 FROM "
+    "vacancies_feedtouch AS t WHERE t.mark = c.mark) ORDER BY 1 LIMIT 1) AS touched "
+    "ORDER BY 1, 2 LIMIT %s"
 )
 # On PostgreSQL, the vacancies and their entries in one statement.
 _BY_ID = (
@@ -61,10 +65,6 @@ _TURNS = " UNION ALL ".join(
         ("publish_from", "NOT is_expired"),
         ("publish_until", "is_expired IN (false, true)"),
     )
-)
-_TOUCHED = (
-    "SELECT c.number FROM jobsite_commit AS c WHERE c.number >= %s AND EXISTS "
-    "(SELECT 1 FROM vacancies_feedtouch AS t WHERE t.mark = c.mark) ORDER BY c.number LIMIT 1"
 )
 _TOUCHES = (
     "SELECT DISTINCT t.kind, t.object_id FROM jobsite_commit AS c "
@@ -90,12 +90,14 @@ def read(
     CursorExpiredError.
     """
     cursor = cursor or WalkCursor(0, number, microseconds(now), -1)
-    if _is_in_gap(cursor):
+    if is_late := cursor.number > number:  # this server: the client has newer content
+        result = FeedPage([], cursor, isinstance(cursor, WalkCursor))
+    else:
+        result = _Reader(scope, size, now).read(cursor, number)
+    if _is_in_gap(cursor):  # checked last: changes may have been deleted meanwhile
         raise CursorExpiredError
-    if cursor.number > number:  # this server is late: the client has newer content
-        return FeedPage([], cursor, isinstance(cursor, WalkCursor))
-    result = _Reader(scope, size, now).read(cursor, number)
-    if not result.changes and isinstance(result.cursor, type(cursor)) and not result.has_more:
+    is_idle = not (result.changes or result.has_more) and isinstance(result.cursor, type(cursor))
+    if is_late or is_idle:
         return result._replace(cursor=cursor)  # so that the response stays the same
     return result._replace(cursor=replace(result.cursor, seen=max(cursor.seen, number)))
 
@@ -184,7 +186,7 @@ class _Reader:
             for row in batch:
                 if len(changes) == self.size or used == limit:
                     return True, last
-                change = self.change(row[1], *current[row[1]])
+                change = self.change(current[row[1]])
                 changes += [change] if change else []
                 last, used = row, used + 1
         return used == limit, last
@@ -212,39 +214,27 @@ class _Reader:
             ]
         return sorted({(microseconds(moment), pk) for moment, pk in rows})[:limit]
 
-    def current(self, pks: list[int]) -> dict[int, tuple[list[Any] | None, list[Any] | None]]:
-        """Return by id the vacancy as it is now and the flags of its entry. None: there is none."""
+    def current(self, pks: list[int]) -> dict[int, tuple]:
+        """Return by id what `change` needs: the vacancy as it is now, and the flags of its entry."""
         if is_maintained():
-            rows = fetch(_BY_ID, self.list.is_internal, pks)
-            return {
-                row[0]: (
-                    [*row[1:6]] if row[1] else None,
-                    [*row[6:]] if row[7] is not None else None,
-                )
-                for row in rows
-            }
-        columns = ("status", "audience", "publish_from", "publish_until", "brand_id")
-        vacancies = Vacancy.objects.filter(pk__in=pks).values_list("pk", *columns)
-        entries = FeedEntry.objects.filter(pk__in=pks).values_list(
-            "pk", _flag(self.list), "has_moved"
-        )
-        current = {pk: values for pk, *values in vacancies}
-        flags = {pk: values for pk, *values in entries}
-        return {pk: (current.get(pk), flags.get(pk)) for pk in pks}
+            return {row[0]: row for row in fetch(_BY_ID, self.list.is_internal, pks)}
+        columns = ("pk", "status", "audience", "publish_from", "publish_until", "brand_id")
+        vacancies = Vacancy.objects.filter(pk__in=pks).values_list(*columns)
+        entries = FeedEntry.objects.filter(pk__in=pks)
+        flags = {pk: row for pk, *row in entries.values_list("pk", _flag(self.list), "has_moved")}
+        known = {row[0]: row for row in vacancies}
+        return {pk: (*known.get(pk, (pk, *[None] * 5)), *flags.get(pk, (None, None))) for pk in pks}
 
-    def change(
-        self, pk: int, current: list[Any] | None, entry: list[Any] | None
-    ) -> FeedChange | None:
-        """Return the change of a vacancy that is `current`, whose entry has two flags. None: no
-        client has it.
+    def change(self, row: tuple) -> FeedChange | None:
+        """Return the change of a vacancy, whose status is None if it is gone. None: no client has
+        it.
         """
-        status, audience, start, end, brand = current or ("", "", self.now, None, None)
+        pk, status, audience, start, end, brand, was_in_list, has_moved = row
         is_of_brand = self.brand is None or brand == self.brand
         has_begun = status == "published" and start <= self.now and audience in self.list.audiences
         if has_begun and is_of_brand:
             return FeedChange(pk, is_live(start, end, at=self.now))
-        was_in_list, has_moved = entry or (False, False)
-        if was_in_list and (current is None or is_of_brand or has_moved):
+        if was_in_list and (status is None or is_of_brand or has_moved):
             return FeedChange(pk, False)
         return None
 
@@ -264,33 +254,31 @@ def changed(number: int, last: int, *, step: int) -> Iterator[tuple[int, int]]:
 
     R4: with the vacancies that show a row which the commit touched, as they are now.
     """
-    first = number + 1 if last == END else number
-    last = 0 if last == END else last
+    first, last = (number + 1, 0) if last == END else (number, last)
     while True:
-        touched = fetch(_TOUCHED, first)
-        until = touched[0][0] if touched else END
-        yield from _entries(first, until - 1, last, step)
-        if not touched:
-            return
-        after = last if until == first else 0
-        yield from ((until, pk) for pk in _carriers(until, after, step))
-        first, last = until + 1, 0
+        rows = _entries(first, END, last, step)
+        for number, pk in rows:
+            if not pk:  # it has touches
+                after = last if number == first else 0
+                yield from ((number, pk) for pk in _carriers(number, after, step))
+                first, last = number + 1, 0
+                break
+            yield number, pk
+            first, last = number, pk
+        else:
+            if len(rows) < step:
+                return
 
 
-def _entries(first: int, until: int, last: int, step: int) -> Iterator[tuple[int, int]]:
-    while first <= until:
-        rows = fetch(_ENTRIES, first, until, first, last, step)
-        yield from rows
-        if len(rows) < step:
-            return
-        first, last = rows[-1]
+def _entries(first: int, until: int, last: int, step: int) -> list[tuple]:
+    return fetch(_ENTRIES, first, until, first, last, step, first, until, step)
 
 
 def _carriers(number: int, last: int, step: int) -> Iterator[int]:
     """Yield the ids of the entries of a commit and of the vacancies that it touched, in batches."""
     touches = fetch(_TOUCHES, number)
     while True:
-        found = {pk for _, pk in fetch(_ENTRIES, number, number, number, last, step)}
+        found = {pk for _, pk in _entries(number, number, last, step + 1) if pk}
         for kind, pk in touches:
             for rows, name in _showing(kind, pk):
                 ids = rows.filter(**{f"{name}__gt": last}).order_by(name)

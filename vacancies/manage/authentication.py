@@ -49,7 +49,7 @@ class ManageView(APIView):
 
     authentication_classes = [IntegrationAuthentication]
     permission_classes = []
-    schema: Any = None  # vacancies.manage.document describes it, not the public document
+    schema: Any = None  # openapi.json describes it, not the public document
     methods: ClassVar[dict[str, tuple[IntegrationScope, tuple[str, ...]]]]
     integration: Integration
     brand: Brand | None  # None: the address has "-"

@@ -1,5 +1,9 @@
 """The operations of the management interface on vacancies."""
 
+import json
+from functools import lru_cache
+from pathlib import Path
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -14,7 +18,6 @@ from jobsite.types import JsonObject
 from vacancies.choices import LANGUAGES, Keyword, State
 from vacancies.manage import items
 from vacancies.manage.authentication import ManageView
-from vacancies.manage.document import document
 from vacancies.manage.parsing import read_body
 from vacancies.manage.references import forms_of
 from vacancies.manage.saving import VacancyTarget, archive, put
@@ -113,6 +116,13 @@ class ValuesView(ManageView):
             "languages": list(LANGUAGES),
         }
         return Response({"data": data})
+
+
+@lru_cache(maxsize=4)
+def document(address: str) -> JsonObject:
+    """Return the OpenAPI document of a service at `address`. It is not part of the public one."""
+    content = json.loads(Path(__file__).with_name("openapi.json").read_text())
+    return content | {"servers": [{"url": address}]}
 
 
 @csrf_exempt

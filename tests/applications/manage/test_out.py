@@ -34,7 +34,7 @@ from tests.parallel import at_once
 from tests.vacancies.feed.test_cursors import restored
 from tests.vacancies.manage.client import Api, make_integration
 from vacancies.feed.maintenance import delete_old
-from vacancies.manage.document import document
+from vacancies.manage.views import document
 from vacancies.models import IntegrationScope, Vacancy
 
 # On PostgreSQL, a change is read when its transaction has ended.

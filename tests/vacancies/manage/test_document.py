@@ -14,9 +14,9 @@ from tests.factories import make_option
 from vacancies.api import schema
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Audience, Keyword, PayPeriod, State, WorkPlace
-from vacancies.manage.document import document
 from vacancies.manage.items import ManagedVacancySerializer
 from vacancies.manage.parsing import BodySerializer
+from vacancies.manage.views import document
 from vacancies.models import IntegrationScope
 
 ADDRESS = "https://jobs.example.com"

@@ -13,7 +13,7 @@ from jobsite.wsgi import application
 from tests.applications.makers import make_application, make_submission
 from tests.factories import make_brand, make_option, make_recruiter, make_vacancy
 from tests.vacancies.manage.client import Api, make_integration
-from vacancies.manage.document import document
+from vacancies.manage.views import document
 
 pytestmark = [pytest.mark.slow("sends generated requests"), pytest.mark.django_db]
 CASES = int(os.environ.get("SCHEMATHESIS_CASES", "40"))

@@ -473,7 +473,13 @@ def test_the_list_has_every_state_in_pages_by_id(api, body, monkeypatch):
     assert [each["id"] for each in drafts] == [rows[0].pk]
     address = first["data"][0]["address"]
     assert address.endswith("/v1/manage/acme/vacancies/R0")
-    for query in ("since=2026-01-01", "filter[state]=", "filter[state]=open", "after=x", "after=1&after=2"):
+    for query in (
+        "since=2026-01-01",
+        "filter[state]=",
+        "filter[state]=open",
+        "after=x",
+        "after=1&after=2",
+    ):
         assert api.get(f"vacancies?{query}").status_code == 400
 
 

@@ -1,6 +1,6 @@
 """The feed: what changed in the public and in the internal list (docs/api.md, keep a copy)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -19,14 +19,15 @@ from jobsite.api.problems import CursorExpired, InvalidParameters, ParameterErro
 from jobsite.api.serializers import PlainItemSerializer
 from jobsite.api.viewsets import LANGUAGE
 from jobsite.serving.rendered_items import dumps
-from jobsite.serving.revision import RevisionState, read_state, snapshot
+from jobsite.serving.revision import read_state, snapshot
 from jobsite.types import JsonObject
-from vacancies.api.lists import ListViewSet, Rendered, json_response
+from vacancies.api import process_cache
+from vacancies.api.lists import ListViewSet, Rendered, has_read_model, json_response
 from vacancies.api.rendered_items import store
 from vacancies.api.v1 import change_operations
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.feed import cursor as cursors
-from vacancies.feed.reading import FeedPage, has_been_listed, read
+from vacancies.feed.reading import has_been_listed, read
 from vacancies.models import Brand
 from vacancies.querysets import VacancyList
 
@@ -34,6 +35,9 @@ SINCE, SIZE, BRAND = "since", "page[size]", "filter[brand]"
 REPEATED = (BRAND, "fields", LANGUAGE, SIZE)
 DEFAULT_SIZE, SIZE_MAX = 100, 1_000
 LOST = "The changes after this cursor are not known any more. Read the list anew."
+Items = tuple[dict[int, bytes], Rendered]
+ReadItems = Callable[[list[int]], Items | None]
+FeedBody = tuple[bytes, Rendered]
 NO_CURSOR = "a cursor of this feed: its meta.cursor, unchanged"
 
 
@@ -88,24 +92,57 @@ class ChangeViewSet(ListViewSet):
     item_keys = VacancySerializer.Meta.fields
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        with snapshot() as state:
-            number = (state or read_state()).number
-            scope, size, cursor = self.read_parameters()
-            try:
-                result = read(cursor, scope, size, now=self.now, number=number)
-            except cursors.CursorExpiredError:
-                raise CursorExpired(self.address(), LOST) from None
-            data, rendered = self.body(result, state)
-            self.revision = state.number if state else None
-            self.until = self.next_turn(state)
+        page = self.current_page()
+        if page is None:
+            with snapshot() as state:
+                page = self.page((state or read_state()).number, lambda pks: self.items(pks, state))
+                self.revision = state.number if state else None
+                self.until = self.next_turn(state)
+        assert page
+        body, rendered = page
         if rendered:
             store(self.version, rendered)
+        return json_response(body)
+
+    def current_page(self) -> FeedBody | None:
+        """Return the page without a snapshot, which costs four statements. None if this process
+        does not know the revision, if it changes meanwhile, and if an item has to be rendered.
+        """
+        totals = process_cache.process.totals_at(self.now, None) if has_read_model() else None
+        if totals is None or totals.state != read_state():
+            return None
+        page = self.page(
+            totals.state.number, lambda pks: self.stored_items(pks, totals.state, None)
+        )
+        if page:
+            self.revision, self.until = totals.state.number, totals.until
+        return page
+
+    def page(self, number: int, read_items: ReadItems) -> FeedBody | None:
+        """Return the page at the revision `number`, and the items to store. None if `read_items`
+        returns none. Raises InvalidParameters and CursorExpired.
+        """
+        scope, size, cursor = self.read_parameters()
+        try:
+            result = read(cursor, scope, size, now=self.now, number=number)
+        except cursors.CursorExpiredError:
+            raise CursorExpired(self.address(), LOST) from None
+        found = read_items([change.id for change in result.changes if change.is_visible])
+        if found is None:
+            return None
+        items, rendered = found
+        data = b",".join(
+            b'{"id":%d,"change":"upsert","vacancy":%s}' % (change.id, items[change.id])
+            if change.is_visible
+            else b'{"id":%d,"change":"remove"}' % change.id
+            for change in result.changes
+        )
         following = cursors.encode(result.cursor, scope)
         envelope = {
             "links": {"next": self.address(following)},
             "meta": {"cursor": following, "more": result.has_more},
         }
-        return json_response(b'{"data":[' + data + b"]," + dumps(envelope)[1:])
+        return b'{"data":[' + data + b"]," + dumps(envelope)[1:], rendered
 
     def read_parameters(self) -> tuple[cursors.FeedScope, int, cursors.Cursor | None]:
         """Return what the client reads, how much, and from where. Raises InvalidParameters with all
@@ -165,18 +202,6 @@ class ChangeViewSet(ListViewSet):
         values |= {name: self.query[name] for name in REPEATED if name in self.query}
         query = parameters.encode(values)
         return absolute(self.request, self.request.path) + (f"?{query}" if query else "")
-
-    def body(self, result: FeedPage, state: RevisionState | None) -> tuple[bytes, Rendered]:
-        """Return the changes as JSON, separated by commas, and the items to store."""
-        pks = [change.id for change in result.changes if change.is_visible]
-        items, rendered = self.items(pks, state)
-        parts = [
-            b'{"id":%d,"change":"upsert","vacancy":%s}' % (change.id, items[change.id])
-            if change.is_visible
-            else b'{"id":%d,"change":"remove"}' % change.id
-            for change in result.changes
-        ]
-        return b",".join(parts), rendered
 
 
 @extend_schema_view(list=OPERATIONS["internal"])
