@@ -62,7 +62,7 @@ def brand_of(query: str) -> tuple[str, Brand | None]:
     its address may change.
     """
     values = values_of(query)
-    brand = Brand.objects.filter(slug=values.get(BRAND, "")).exclude(slug="").first()
+    brand = Brand.of_slug(values.get(BRAND, ""))
     if brand is None:
         return query, None
     del values[BRAND]

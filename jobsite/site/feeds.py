@@ -126,7 +126,7 @@ def indeed(site: Site) -> HttpResponseBase:
     errors = [f"{name}: unknown parameter; allowed is brand." for name in given if name != "brand"]
     brand = site.brand
     if slug := given.get("brand"):
-        brand = Brand.objects.filter(slug=slug).first() if slug.isprintable() else None  # no NUL
+        brand = Brand.of_slug(slug)
         if brand is None or (site.brand and site.brand != brand):
             errors.append(f"brand: no brand of this site has the value {slug!r}.")
     if errors:

@@ -82,7 +82,7 @@ class ManageView(APIView):
         return response
 
     def _find_brand(self, slug: str) -> Brand | None:
-        brand = Brand.objects.filter(slug=slug).first()
+        brand = Brand.of_slug(slug)
         if not (brand or slug == NO_BRAND) or not self.integration.reaches(brand):
             raise NotFound(NO_SUCH_BRAND)
         return brand

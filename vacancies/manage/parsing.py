@@ -92,7 +92,7 @@ class BodySerializer(ImportSerializer):
 
     vars().update(dict.fromkeys(COMPUTED | _NOT_ITEMS))  # None removes a field
     head_recruiter: Any = _Person(required=False, allow_null=True)
-    recruiters: Any = _Person(many=True, required=False, allow_null=True)
+    recruiters: Any = serializers.ListSerializer(child=_Person(), required=False, allow_null=True)
     form = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=ID_MAX)
     audience = ChoiceField(Audience.choices, required=False)
     is_pay_public = FlagField()

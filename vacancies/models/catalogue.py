@@ -131,6 +131,12 @@ class Brand(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @classmethod
+    def of_slug(cls, slug: str) -> "Brand | None":
+        """Return the brand `slug`, None for "" and for what PostgreSQL does not take (NUL)."""
+        is_possible = slug != "" and slug.isprintable()
+        return cls._default_manager.filter(slug=slug).first() if is_possible else None
+
     def address_in(self, language: str) -> str:
         """Return `vacancy_url` for vacancies with texts in `language`."""
         return self.vacancy_url.replace("{language}", language)

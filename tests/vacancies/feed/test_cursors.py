@@ -134,7 +134,8 @@ def test_slug_of_another_brand_expires_the_cursor(client):
 def test_brand_without_public_vacancies_is_unknown(client):
     """As one that does not exist: it may be confidential."""
     make_vacancy(brand=make_brand("Beta", slug="beta"), status="draft")
-    assert poll(client, **{"filter[brand]": "beta"}).status_code == 400
+    for slug in ("beta", "\0"):
+        assert poll(client, **{"filter[brand]": slug}).status_code == 400
     Vacancy.objects.update(status="published")
     assert poll(client, **{"filter[brand]": "beta"}).status_code == 200
     Vacancy.objects.update(status="draft")

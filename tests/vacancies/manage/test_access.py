@@ -63,7 +63,7 @@ def test_each_request_with_each_scope_and_brand(brands, scope, request_):
     if scope == needed:
         assert answer.status_code == status
         assert answer["Cache-Control"] == "private, no-store"
-        for brand in ("other", "unknown", "-"):
+        for brand in ("other", "unknown", "-", "%00"):
             assert send(method, f"{brand}/{path}", api.token).status_code == 404
     else:
         assert answer.status_code == 403

@@ -348,6 +348,13 @@ def test_all_errors_come_at_once_with_pointers_and_allowed_values(api, body):
     assert not Vacancy.objects.exists()
 
 
+def test_a_null_in_a_list_is_an_error_of_its_place(api, body):
+    lists = ("places", "remote_countries", "recruiters", "attachments", "regions")
+    answer = api.put("V-1", body | dict.fromkeys(lists, [None]))
+    assert answer.status_code == 422
+    assert {each["pointer"] for each in answer.json()["errors"]} == {f"/{key}/0" for key in lists}
+
+
 def test_what_keeps_a_vacancy_from_being_published_is_422_by_key(api, body):
     answer = api.put(
         "A-1", {"title": "T", "publication": {"state": "public", "until": "2020-01-01"}}

@@ -156,7 +156,7 @@ class ChangeViewSet(ListViewSet):
         with collected(errors):
             size = self.page_size()
         slug = self.query.get(BRAND, "")
-        brand = Brand.objects.filter(slug=slug).first() if slug else None
+        brand = Brand.of_slug(slug)
         scope = cursors.FeedScope(
             self.vacancy_list,
             brand.pk if brand else None,
