@@ -94,16 +94,12 @@ def lists(repeats: int) -> None:
     for _turn in range(3 * repeats):
         pair = []
         for is_before in (False, True):
-            with patch.object(
-                ApplicationQuerySet, "visible_to", editable if is_before else VISIBLE_TO
-            ):
+            rule = editable if is_before else ApplicationQuerySet.visible_to
+            with patch.object(ApplicationQuerySet, "visible_to", rule):
                 client.get(INBOX)
                 pair.append(sum(measure(client, INBOX, None, 2)[:2]))
         found.append(pair[0] / pair[1])
     print(f"| list of a recruiter, before teams = 1 | {median(found):.3f} | 1.02 |", flush=True)
-
-
-VISIBLE_TO = ApplicationQuerySet.visible_to
 
 
 def timed(act: Callable[[], object]) -> str:

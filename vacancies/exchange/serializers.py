@@ -202,7 +202,7 @@ class ImportSerializer(serializers.Serializer):
     )
     vars().update({name: _Labels(max_length=1) for name in SINGULAR})
     vars().update({column.name: imported(column) for column in COLUMNS})
-    places = serializers.ListSerializer(child=_Place(), required=False, allow_null=True)
+    places: Any = serializers.ListSerializer(child=_Place(), required=False, allow_null=True)
     remote_countries = serializers.ListField(
         child=CodeField(*CODES["country"], allow_null=False), required=False, allow_null=True
     )
@@ -211,9 +211,11 @@ class ImportSerializer(serializers.Serializer):
     )
     pay = _Pay(required=False, allow_null=True)
     image = UrlField()
-    attachments = serializers.ListSerializer(child=_Attachment(), required=False, allow_null=True)
+    attachments: Any = serializers.ListSerializer(
+        child=_Attachment(), required=False, allow_null=True
+    )
     head_recruiter = ImportRecruiter(required=False, allow_null=True)
-    recruiters = serializers.ListSerializer(
+    recruiters: Any = serializers.ListSerializer(
         child=ImportRecruiter(), required=False, allow_null=True
     )
     created_at = DateTimeField()

@@ -350,7 +350,7 @@ def test_all_errors_come_at_once_with_pointers_and_allowed_values(api, body):
 
 def test_a_null_in_a_list_is_an_error_of_its_place(api, body):
     lists = ("places", "remote_countries", "recruiters", "attachments", "regions")
-    answer = api.put("V-1", body | dict.fromkeys(lists, [None]))
+    answer = api.put("V-1", body | {key: [None] for key in lists})
     assert answer.status_code == 422
     assert {each["pointer"] for each in answer.json()["errors"]} == {f"/{key}/0" for key in lists}
 
