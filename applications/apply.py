@@ -33,6 +33,7 @@ from rest_framework.request import Request
 
 from applications.api.bodies import BODY_BYTES_MAX
 from applications.api.submissions import exceeded
+from applications.mail.receipt import recipients
 from applications.models import Application
 from applications.operations.submitting import (
     Attempt,
@@ -271,6 +272,7 @@ class _Page:
             "token": token,
             "modules": MODULES,
             "is_form_changed": is_form_changed,
+            "recipients": recipients(self.vacancy),
         }
         with translation.override(_language(self.request, self.form.language)):
             return render(self.request, "applications/apply/apply.html", context, status=status)

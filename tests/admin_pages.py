@@ -30,6 +30,7 @@ from applications.models import (
     Invitation,
     MailTemplate,
     Message,
+    MessageFile,
     Note,
     Origin,
     Participant,
@@ -117,8 +118,10 @@ def address(route: str, pk: Any = 0, number: Any = 0) -> str:
 
 def place_file(pk: Any) -> None:
     """Write the file of the row `pk`, because each test has its own folder."""
-    if file := SubmissionFile.objects.filter(pk=pk).first():
-        private_files.write(file.path, [file.original_name.encode()])
+    for model in (SubmissionFile, MessageFile):
+        file = model.objects.filter(pk=pk).first()
+        if file and not private_files.exists(file.path):
+            private_files.write(file.path, [file.original_name.encode()])
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -259,6 +262,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         ),
         at=now,
     )
+    make_file(message, f"{text} offer.pdf", pk=application.pk)
     token, _ = issue(user=applicant, lifetime=timedelta(days=1))
     return SimpleNamespace(
         brand=brand,

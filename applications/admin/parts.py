@@ -1,8 +1,11 @@
 """What the pages of applications share."""
 
+from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.core.exceptions import PermissionDenied
+from django.core.files import File
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -17,6 +20,21 @@ WRITE = "applications.add_message"
 # What the address of a page of an application repeats: the query of the list that the user came
 # from, and the ids of the applications that follow each other (page/walking.py).
 LIST_QUERY, SERIES = "_changelist_filters", "series"
+
+
+class FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+    template_name = "django/forms/widgets/input.html"
+
+
+class FilesField(forms.FileField):
+    """Some files."""
+
+    widget = FilesInput(attrs={"class": "panel-select"})
+
+    def clean(self, data: Any, initial: Any = None) -> list[File]:
+        # An empty file is refused by its type, with its name.
+        return [file for file in data or [] if file.name]
 
 
 class ApplicationPages(AdminPages):

@@ -32,6 +32,9 @@ class ApplicationSelection(selection.Selection):
     def rows(self) -> ApplicationQuerySet:
         return Application.objects.filter(pk__in=list(self.seen))
 
+    def brands(self) -> set[int | None]:
+        return set(self.rows().order_by().values_list("vacancy__brand", flat=True))
+
     def addressed(self) -> ApplicationQuerySet:
         """Return the applications with all that an email can mention."""
         return self.rows().with_stage().with_email_facts().newest_first()

@@ -31,10 +31,13 @@ from applications.mail.smtp import (
     DeliveryError,
     PermanentError,
     ServerError,
+    TemporaryError,
     Transport,
     UnknownError,
 )
 from applications.models import JobAlert, Message
+from applications.submissions.files import download_name, media_type, read_file
+from jobsite.object_store.circuit_breaker import UnavailableError
 from jobsite.ops.logs import redacted
 
 # Minutes from a failed attempt to the next one; then hourly. The last attempt is LAST_AFTER after
@@ -52,6 +55,7 @@ UNSUBSCRIBE = "List-Unsubscribe"  # RFC 2369 and 8058
 ABANDONED = _(
     "The dispatcher was stopped while the email was being sent: it may have been delivered."
 )
+FILE_LOST = _("A file of the email cannot be read.")
 NOT_ALLOWED = _("The colleague may not see this any more.")
 NOT_CONFIGURED = _("EMAIL_URL is not set: emails cannot be sent.")
 
@@ -127,7 +131,13 @@ class MailDelivery:
     def _send(self, message: Message) -> None:
         if not settings.IS_MAIL_SENT and not settings.DEBUG:
             raise ServerError(NOT_CONFIGURED)  # do not print personal data into a log
-        self.transport.send(as_email(message))
+        try:
+            email = as_email(message)
+        except FileNotFoundError:
+            raise PermanentError(FILE_LOST) from None
+        except UnavailableError:
+            raise TemporaryError("The files cannot be reached.") from None
+        self.transport.send(email)
 
     def _pause(self) -> None:
         self._paused_until = self.now() + min(PAUSE * 2**self._failures, PAUSE_MAX)
@@ -226,6 +236,9 @@ def as_email(message: Message) -> EmailMessage:
         email.calendar, email.html = message.calendar, html
     elif html and isinstance(email, EmailMultiAlternatives):
         email.attach_alternative(html, "text/html")
+    for file in message.files.all():
+        kind = media_type(file).partition(";")[0]
+        email.attach(download_name(file), read_file(file), kind)
     return email
 
 

@@ -10,10 +10,10 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from applications.mail.brand_mail import privacy_url
-from applications.mail.receipt import end, facts, queue_with_link
+from applications.mail.receipt import end, facts, queue_with_link, recipients
 from applications.models import Application, Message, Origin
 from applications.submissions.links import MAX_AGE
-from vacancies.models import Requisition, TeamMember, Vacancy, shown_in
+from vacancies.models import Vacancy, shown_in
 
 
 def queue_notice(origin: Origin, *, base_url: str = "", at: datetime) -> Message:
@@ -111,13 +111,5 @@ def purpose(basis: str, vacancy: Vacancy | None) -> Iterator[str]:
         "We keep your name, your contact data, the documents that we received, and our notes and "
         "emails about the selection. We use them only to choose somebody for the vacancy."
     )
-    if vacancy and has_recipients(vacancy):
-        yield _("Recipients: our recruiters, and the employer for whom we fill this vacancy.")
-
-
-def has_recipients(vacancy: Vacancy) -> bool:
-    """Return whether somebody outside of the company may see applications to `vacancy`: it is for a
-    client, or its team has members who see what is presented. Who it is may be confidential.
-    """
-    presented = vacancy.team.filter(sees=TeamMember.Sees.PRESENTED)
-    return bool(Requisition.of(vacancy).client) or presented.exists()
+    if vacancy and (text := recipients(vacancy)):
+        yield text

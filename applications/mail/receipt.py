@@ -17,6 +17,7 @@ from applications.submissions.answers import Answer, answers
 from applications.submissions.links import MAX_AGE
 from jobsite.languages import supported
 from jobsite.text.formats import format_datetime
+from vacancies.models import Requisition, TeamMember, Vacancy
 
 INDENT = "  "
 
@@ -101,6 +102,17 @@ def facts(application: Application) -> Iterator[str]:
     yield _("Received: %(at)s") % {"at": format_datetime(application.created_at)}
 
 
+def recipients(vacancy: Vacancy) -> str:
+    """Return who sees applications to `vacancy` if somebody outside of the company may: it is for a
+    client, or its team has members who see what is presented; else "". Who that is may be
+    confidential.
+    """
+    presented = vacancy.team.filter(sees=TeamMember.Sees.PRESENTED)
+    if not (Requisition.of(vacancy).client or presented.exists()):
+        return ""
+    return _("Recipients: our recruiters, and the employer for whom we fill this vacancy.")
+
+
 def end(application: Application) -> Iterator[str]:
     """Yield the lines at the end: the signature of the brand."""
     if signature := signature_of(application):
@@ -132,6 +144,9 @@ def _receipt(application: Application, link: str) -> Iterator[str]:
         "If you did not apply, somebody entered your address by mistake. You need not do anything."
     )
     yield ""
+    if text := recipients(application.vacancy):
+        yield text
+        yield ""
     yield _("This is what we stored:")
     for section in answers(application.submission):
         given = [answer for answer in section.answers if answer.values]

@@ -3,10 +3,11 @@ become.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
@@ -68,6 +69,13 @@ PLACEHOLDERS: dict[str, tuple[StrOrPromise, _Value]] = {
     "link": (_("The address where the applicant sees the application."), applicant_link),
     "site": (_("The address of this site."), lambda a, base_url, _: absolute("/", base_url)),
 }
+
+
+def templates_for(brands: Iterable[int | None]) -> QuerySet[MailTemplate]:
+    """Return the templates of the site and, if `brands` are one, its own."""
+    chosen = set(brands)
+    own = chosen - {None} if len(chosen) == 1 else set()
+    return MailTemplate.objects.filter(Q(brand=None) | Q(brand__in=own))
 
 
 def described_placeholders() -> list[tuple[str, StrOrPromise]]:

@@ -13,6 +13,7 @@ from applications.models.message import (
     EmailOptOut,
     MailTemplate,
     Message,
+    MessageFile,
     Note,
 )
 from applications.models.origin import ConsentRequest, Origin
@@ -30,6 +31,7 @@ from applications.models.statistics import (
 from applications.models.submission import (
     FormSnapshot,
     IdempotencyKey,
+    PrivateFile,
     ScanState,
     Submission,
     SubmissionFile,
@@ -60,6 +62,7 @@ __all__ = [
     "JobAlert",
     "MailTemplate",
     "Message",
+    "MessageFile",
     "MonthlyStages",
     "Note",
     "Offer",
@@ -67,6 +70,7 @@ __all__ = [
     "Outgoing",
     "Participant",
     "PersonChange",
+    "PrivateFile",
     "Reason",
     "ScanState",
     "Scorecard",

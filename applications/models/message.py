@@ -11,16 +11,23 @@ from applications.models.alert import JobAlert
 from applications.models.application import Application, StageChange
 from applications.models.interview import Participant
 from applications.models.stage import Stage
+from applications.models.submission import PrivateFile
 from vacancies.models import Brand, Vacancy
 
 
 class MailTemplate(models.Model):
-    """The text of an email to applicants, in each language. Placeholders:
-    `applications.mail.templates`.
+    """The text of an email to applicants, in each language, of a brand or (None) of the site.
+    Placeholders: `applications.mail.templates`.
     """
 
-    name = models.CharField(
-        _("name"), max_length=200, unique=True, help_text=_("For recruiters only.")
+    name = models.CharField(_("name"), max_length=200, help_text=_("For recruiters only."))
+    brand = models.ForeignKey(
+        Brand,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("brand"),
     )
     subject_en = models.CharField(_("subject in English"), max_length=200, blank=True, default="")
     body_en = models.TextField(_("text in English"), max_length=10_000, blank=True, default="")
@@ -34,7 +41,20 @@ class MailTemplate(models.Model):
     class Meta:
         verbose_name = _("email template")
         verbose_name_plural = _("email templates")
-        ordering = ["name"]
+        ordering = ["name", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["brand", "name"],
+                name="one_template_per_brand",
+                violation_error_message=_("The brand has a template with this name."),
+            ),
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=Q(brand=None),
+                name="one_template_of_the_site",
+                violation_error_message=_("The site has a template with this name."),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -265,6 +285,18 @@ class Message(models.Model):
     def text(self) -> str:
         """The body as it is shown and exported."""
         return self.body.replace(self.link_marker, self.SECRET) if self.link_marker else self.body
+
+
+class MessageFile(PrivateFile):
+    """A file of an email. It is kept with the email, as what the applicant got."""
+
+    message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="files")
+
+    class Meta:
+        verbose_name = _("file of an email")
+        verbose_name_plural = _("files of emails")
+        default_permissions = ()  # whoever may view the email may view it
+        ordering = ["pk"]
 
 
 class EmailOptOut(models.Model):

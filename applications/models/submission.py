@@ -58,11 +58,9 @@ class ScanState(models.TextChoices):
     FAILED = "failed", _("not scanned: the scanner did not respond")
 
 
-class SubmissionFile(models.Model):
-    """A file of a submission. It is stored under a random path below PRIVATE_ROOT."""
+class PrivateFile(models.Model):
+    """A file that was checked. It is stored under a random path below PRIVATE_ROOT."""
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="files")
-    field = models.CharField(max_length=64)
     original_name = models.TextField()  # as sent; only displayed, never used as a path
     path = PrivateNameField(max_length=100, unique=True)
     size = models.PositiveBigIntegerField()
@@ -71,13 +69,28 @@ class SubmissionFile(models.Model):
     scan_state = models.CharField(max_length=10, choices=ScanState.choices, default=ScanState.OFF)
 
     class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.path
+
+    def facts(self) -> dict[str, object]:
+        """Return what another row of the same content has, beside its path."""
+        names = ("original_name", "size", "sha256", "kind", "scan_state")
+        return {name: getattr(self, name) for name in names}
+
+
+class SubmissionFile(PrivateFile):
+    """A file of a submission."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="files")
+    field = models.CharField(max_length=64)
+
+    class Meta:
         verbose_name = _("submission file")
         verbose_name_plural = _("submission files")
         ordering = ["pk"]
         indexes = [models.Index("sha256", name="files_of_content")]
-
-    def __str__(self) -> str:
-        return self.path
 
 
 class IdempotencyKey(models.Model):

@@ -35,7 +35,6 @@ _SUBMITTED = (
     "consented_at",
     "fingerprint",
 )
-_FILE = ("field", "original_name", "size", "sha256", "kind", "scan_state")
 
 
 class AlreadyThereError(Exception):
@@ -106,9 +105,7 @@ def refuse_second(application: Application, vacancy: Vacancy, *, but: int = 0) -
 
 def _copy(file: SubmissionFile) -> SubmissionFile:
     """Copy the content of `file`. Return an unsaved row for the copy."""
-    copy = SubmissionFile(
-        path=private_files.new_name(), **{name: getattr(file, name) for name in _FILE}
-    )
+    copy = SubmissionFile(path=private_files.new_name(), field=file.field, **file.facts())
     with open_file(file) as content:
         private_files.write(copy.path, iter(lambda: content.read(CHUNK), b""))
     return copy

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from applications.models import Application, PersonChange
+from applications.querysets import ApplicationQuerySet
 from applications.same_person import linked
 from jobsite.db.locks import lock_transaction
 
@@ -18,7 +19,9 @@ _LOCK = "persons"
 
 
 class JoinError(Exception):
-    """The applications cannot be joined: they are of two brands or too many, or gone."""
+    """The applications cannot be joined: they are of two brands or too many, or gone, or colleagues
+    joined each with others that the author does not see.
+    """
 
 
 class UndoError(Exception):
@@ -28,8 +31,8 @@ class UndoError(Exception):
 def join(
     *, first: Application, second: Application, author: User | None, at: datetime
 ) -> PersonChange:
-    """Join the applications to the same brand of the persons of `first` and `second`. Raise
-    JoinError.
+    """Join the applications to the same brand of the persons of `first` and `second`, as far as
+    `author` sees them. Others that are joined with them stay so. Raise JoinError.
     """
     with transaction.atomic():
         lock_transaction(_LOCK)
@@ -38,14 +41,17 @@ def join(
             raise JoinError
         first, second = by_pk[first.pk], by_pk[second.pk]
         # those of other brands are never joined
-        rows = Application.objects.to_brand(first.vacancy.brand_id)
+        rows = _seen_by(author, first.vacancy.brand_id)
         if not rows.filter(pk=second.pk).exists():
             raise JoinError
         pks = {each.pk for each in (*rows.of_person(first), *rows.of_person(second))}
         before = _locked(Q(pk__in=pks))
-        if not by_pk.keys() <= before.keys() or len(before) > APPLICATIONS_MAX:
+        unseen = _numbers_of_unseen(before, first.vacancy.brand_id)
+        is_too_much = len(before) > APPLICATIONS_MAX or len(unseen) > 1
+        if is_too_much or not by_pk.keys() <= before.keys():
             raise JoinError
-        return _set(before, dict.fromkeys(before, min(before)), author, at)
+        number = min(unseen or before)
+        return _set(before, dict.fromkeys(before, number), author, at)
 
 
 def separate(*, application: Application, author: User | None, at: datetime) -> PersonChange | None:
@@ -57,12 +63,13 @@ def separate(*, application: Application, author: User | None, at: datetime) -> 
         current = Application.objects.filter(pk=application.pk).first()
         if current is None or current.person is None:
             return None
-        rows = Application.objects.to_brand(current.vacancy.brand_id)
+        rows = _seen_by(author, current.vacancy.brand_id)
         before = _locked(Q(pk__in=rows.filter(person=current.person).values("pk")))
         own = is_linked(current) | Q(pk=current.pk)
         left = set(Application.objects.filter(own, pk__in=before).values_list("pk", flat=True))
         kept = before.keys() - left
         number = min(kept) if len(kept) > 1 else None
+        number = min(_numbers_of_unseen(before, current.vacancy.brand_id), default=number)
         after = {pk: None if pk in left else number for pk in before}
         return _set(before, after, author, at)
 
@@ -97,6 +104,20 @@ def is_linked(application: Application) -> Q:
     for condition in linked(lambda name: getattr(application, name)):
         found |= condition
     return found
+
+
+def _seen_by(author: User | None, brand: int | None) -> ApplicationQuerySet:
+    rows: ApplicationQuerySet = Application.objects.to_brand(brand)
+    return rows.visible_to(author) if author else rows
+
+
+def _numbers_of_unseen(before: dict[int, int | None], brand: int | None) -> set[int]:
+    """Return the numbers in `before` that other applications to `brand` have too: the author does
+    not see those, and they are not changed.
+    """
+    rows = Application.objects.to_brand(brand).filter(person__in=set(before.values()) - {None})
+    others = rows.exclude(pk__in=list(before)).order_by()
+    return {number for number in others.values_list("person", flat=True) if number is not None}
 
 
 def _locked(wanted: Q) -> dict[int, int | None]:

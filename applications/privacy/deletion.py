@@ -21,6 +21,7 @@ from applications.models import (
     ConsentRequest,
     HistoryEntry,
     Message,
+    MessageFile,
     Note,
     Offer,
     Origin,
@@ -40,6 +41,7 @@ KINDS = (  # of deleted rows
     "submissions",
     "files",
     "emails",
+    "files_of_emails",
     "notes",
     "scorecards",
     "stage_changes",
@@ -71,6 +73,7 @@ _PARTS = {  # of an application, by kind
     "submissions": Submission,
     "files": SubmissionFile,
     "emails": Message,
+    "files_of_emails": MessageFile,
     "notes": Note,
     "scorecards": Scorecard,
     "stage_changes": StageChange,
@@ -106,7 +109,8 @@ def delete_applications(pks: Iterable[int]) -> Counter[str]:
             counts["log_entries"] += _delete_log_of(model, rows.values_list("pk", flat=True))
         counts["log_entries"] += _delete_log_of(Application, chosen)
         files = SubmissionFile.objects.filter(submission__application__in=chosen)
-        paths = list(files.values_list("path", flat=True))
+        sent = MessageFile.objects.filter(message__application__in=chosen)
+        paths = [*files.values_list("path", flat=True), *sent.values_list("path", flat=True)]
         deleted = Application.objects.filter(pk__in=chosen).delete()[1]
         counts.update({kind: deleted.get(model._meta.label, 0) for kind, model in _PARTS.items()})
         delete_unused_tags()  # they may describe the person

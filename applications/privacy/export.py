@@ -18,8 +18,8 @@ from applications.models import (
     HistoryEntry,
     JobAlert,
     Message,
+    PrivateFile,
     StageChange,
-    SubmissionFile,
     Token,
     VacancyChange,
     without_undone,
@@ -39,7 +39,7 @@ _RELATED = (
     "consent_requests",
     "tag_links__tag",
     Prefetch("history", HistoryEntry.objects.with_answer()),
-    "messages",
+    "messages__files",
     "notes",
     "scorecards",
     "submission__files",
@@ -187,7 +187,10 @@ def _application(
         "history": _history(application, is_own),
         "submission": _submission(application, has_content),
         "consent_requests": _consents(application),
-        "emails": [_email(message) for message in emails],
+        "emails": [
+            _email(message) | {"files": [_file(each, has_content) for each in message.files.all()]}
+            for message in emails
+        ],
     }
     return data if is_own else data | _of_recruiters(application, changes)
 
@@ -288,7 +291,9 @@ def _submission(application: Application, has_content: bool) -> JsonObject | Non
             {"field": each.name, "label": each.label, "values": each.values} for each in given
         ],
         "values": submission.values,
-        "files": [_file(file, has_content) for file in submission.files.all()],
+        "files": [
+            {"field": each.field} | _file(each, has_content) for each in submission.files.all()
+        ],
         "source": submission.source,
         "consent_text": submission.consent_text,
         "consent_version": submission.consent_version,
@@ -296,9 +301,8 @@ def _submission(application: Application, has_content: bool) -> JsonObject | Non
     }
 
 
-def _file(file: SubmissionFile, has_content: bool) -> JsonObject:
+def _file(file: PrivateFile, has_content: bool) -> JsonObject:
     data = {
-        "field": file.field,
         "name": file.original_name,
         "size": file.size,
         "kind": file.kind,

@@ -8,7 +8,15 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.db.models import Model, Q
 
-from applications.models import Application, HistoryEntry, Message, Note, Scorecard, Tag
+from applications.models import (
+    Application,
+    HistoryEntry,
+    Message,
+    MessageFile,
+    Note,
+    Scorecard,
+    Tag,
+)
 from applications.querysets import folded_address
 from vacancies.models import Requisition
 
@@ -19,6 +27,7 @@ _TEXTS: dict[str, tuple[type[Model], tuple[str, ...]]] = {
     "interviews and tasks": (HistoryEntry, ("name", "result", "place", "details")),
     "tags": (Tag, ("name",)),
     "emails": (Message, ("subject", "body")),
+    "files of emails": (MessageFile, ("original_name",)),
     "internal data of vacancies": (Requisition, ("client", "note")),
     "entries of the admin's log": (LogEntry, ("object_repr", "change_message")),
 }

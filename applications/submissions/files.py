@@ -19,7 +19,7 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from applications.models import Submission, SubmissionFile
+from applications.models import PrivateFile, Submission, SubmissionFile
 from applications.submissions import antivirus
 from jobsite import private_files
 from jobsite.file_types import (
@@ -142,12 +142,12 @@ def store(files: Mapping[str, File], hashes: Mapping[str, str] | None = None) ->
     return stored
 
 
-def open_file(file: SubmissionFile) -> BinaryIO:
+def open_file(file: PrivateFile) -> BinaryIO:
     """Open `file` for reading. Raise FileNotFoundError, or another OSError."""
     return private_files.open_file(file.path)
 
 
-def read_file(file: SubmissionFile) -> bytes:
+def read_file(file: PrivateFile) -> bytes:
     """Return the content, at most 10 MB. Raise FileNotFoundError if it cannot be read, which is
     logged, and UnavailableError.
     """
@@ -172,7 +172,7 @@ def response_headers(type_: str, *, name: str = "") -> dict[str, str]:
 
 
 def delete_files(paths: Iterable[str]) -> None:
-    """Delete the files with these values of `SubmissionFile.path`, after the commit that deletes
+    """Delete the files with these values of `PrivateFile.path`, after the commit that deletes
     the rows.
     """
     private_files.delete(paths)
@@ -186,7 +186,7 @@ def missing_newest() -> tuple[int, int]:
     return sum(not private_files.exists(path) for path in paths), len(paths)
 
 
-def media_type(file: SubmissionFile) -> str:
+def media_type(file: PrivateFile) -> str:
     return TYPES[file.kind][1] if file.kind in TYPES else "application/octet-stream"
 
 
@@ -207,7 +207,7 @@ def kind_of(file: File, name: str) -> str:
     return kind
 
 
-def download_name(file: SubmissionFile) -> str:
+def download_name(file: PrivateFile) -> str:
     """Return the name under which `file` is downloaded: without control characters and separators,
     of at most 100 characters, with an extension of its type, so that text named run.js is not
     executed.
@@ -218,7 +218,7 @@ def download_name(file: SubmissionFile) -> str:
     if name.lower().endswith(endings):
         extension = PurePosixPath(name).suffix
         name = name[: -len(extension)]
-    return f"{name[:100].rstrip('. ') or file.field}{extension}"
+    return f"{name[:100].rstrip('. ') or getattr(file, 'field', 'file')}{extension}"
 
 
 def clean_name(text: str) -> str:

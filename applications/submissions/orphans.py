@@ -1,9 +1,11 @@
-"""Files of applicants that no row names."""
+"""Files of applications and their emails that no row names."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from applications.models import SubmissionFile
+from django.db.models import QuerySet
+
+from applications.models import MessageFile, PrivateFile, SubmissionFile
 from jobsite import private_files
 
 ORPHAN_AGE = timedelta(days=1)  # a submission stores its files before their rows
@@ -23,5 +25,10 @@ def orphans(*, at: datetime) -> Iterator[private_files.Stored]:
 def _named(names: list[str]) -> set[str]:
     """Return those of `names` that have a row."""
     steps = (names[start : start + STEP] for start in range(0, len(names), STEP))
-    rows = SubmissionFile.objects.values_list("path", flat=True)
-    return {path for step in steps for path in rows.filter(path__in=step)}
+    return {
+        path for step in steps for path in _of(SubmissionFile, step).union(_of(MessageFile, step))
+    }
+
+
+def _of(model: type[PrivateFile], names: list[str]) -> QuerySet:
+    return model._default_manager.filter(path__in=names).order_by().values_list("path", flat=True)

@@ -74,6 +74,7 @@ ROLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         | {
             "vacancies.brand": "view change",
             "vacancies.brandlink": ALL,
+            "applications.mailtemplate": ALL,
             "applications.accesslog": "view",
             "auth.user": "view add change",
         },

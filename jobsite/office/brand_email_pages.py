@@ -23,7 +23,7 @@ from unfold.widgets import (
 )
 
 from applications.mail.brand_mail import from_line, may_send_as, sender_domains
-from applications.mail.templates import placeholders_in
+from applications.mail.templates import placeholders_in, templates_for
 from applications.models import BrandMail
 from forms_structure.models import ConsentText
 from jobsite.admin.base import as_id
@@ -60,6 +60,8 @@ class BrandMailForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         text = gettext("Of one of these domains: %(domains)s. If empty: the address of the site.")
         self.fields["sender_address"].help_text = text % {"domains": ", ".join(sender_domains())}
+        rejection: Any = self.fields["rejection"]
+        rejection.queryset = templates_for([self.instance.brand_id])
 
     def clean_sender_name(self) -> str:
         name: str = self.cleaned_data["sender_name"]

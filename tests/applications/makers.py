@@ -15,6 +15,8 @@ from applications.models import (
     Application,
     FormSnapshot,
     HistoryEntry,
+    Message,
+    MessageFile,
     Stage,
     StageChange,
     Status,
@@ -147,15 +149,17 @@ def make_submission(
 
 
 def make_file(
-    submission: Submission, name: str = "cv.pdf", content: bytes | None = None, **columns: Any
-) -> SubmissionFile:
-    """Add a row of a file to `submission`, and the file itself if it has `content`."""
+    owner: Submission | Message, name: str = "cv.pdf", content: bytes | None = None, **columns: Any
+) -> Any:
+    """Add a row of a file to `owner`, and the file itself if it has `content`."""
     number = next(_numbers)
     path = f"{number:032x}"
-    defaults = {"field": "cv", "path": path, "size": 1234, "sha256": f"{number}", "kind": "pdf"}
+    defaults = {"path": path, "size": 1234, "sha256": f"{number}", "kind": "pdf"}
     if content is not None:
         private_files.write(path, [content])
         defaults |= {"size": len(content), "sha256": sha256(content).hexdigest()}
-    return SubmissionFile.objects.create(
-        submission=submission, original_name=name, **defaults | columns
-    )
+    values = {"original_name": name, **defaults}
+    if isinstance(owner, Message):
+        return MessageFile.objects.create(message=owner, **values | columns)
+    columns = {"field": "cv"} | columns
+    return SubmissionFile.objects.create(submission=owner, **values | columns)

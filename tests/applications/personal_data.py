@@ -18,6 +18,7 @@ from applications.models import (
     ConsentRequest,
     JobAlert,
     Message,
+    MessageFile,
     Origin,
     Participant,
     Scorecard,
@@ -161,6 +162,12 @@ def make_personal_data(name, mail, first, last, recruiter):
         log(recruiter, card, text=f"card of {name}")
         AccessLog.objects.create(actor=recruiter, application=application.pk, action="view")
         log(recruiter, step)
+        email = Message.objects.create(
+            application=application, kind="template", to=mail, language="en", subject=first
+        )
+        MessageFile.objects.create(
+            message=email, original_name=f"{last}.pdf", path=f"{application.pk:032}", size=1
+        )
         log(
             recruiter,
             application,

@@ -23,7 +23,7 @@ from tests.applications.makers import make_user, signed_in
 from tests.conftest import NOW
 from tests.factories import make_brand, make_vacancy
 from tests.forms_structure.strategies import section, text_field
-from vacancies.models import Vacancy
+from vacancies.models import Requisition, Vacancy
 from vacancies.statistics.visits import STARTED
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("filters")]
@@ -244,6 +244,22 @@ def test_valid_form_is_stored_and_thanked(client: Client, vacancy: Vacancy) -> N
     assert Message.objects.get().application == application
     client.get(response["Location"])  # again
     assert Application.objects.count() == 1
+
+
+def test_applicants_read_that_a_client_sees_the_application(
+    client: Client, vacancy: Vacancy
+) -> None:
+    """On the page and in the receipt, but not who it is: that may be confidential."""
+    line = "Recipients: our recruiters, and the employer for whom we fill this vacancy."
+    texts = []
+    for name in ("", "Zyxcorp"):
+        Requisition.objects.update_or_create(vacancy=vacancy, defaults={"client": name})
+        texts.append(client.get(address(vacancy)).content.decode())
+    cv = SimpleUploadedFile("cv.pdf", b"%PDF-1.7\n%%EOF")
+    post(client, vacancy, {**VALUES, "cv": cv})
+    texts.append(Message.objects.get().body)
+    assert [line in text for text in texts] == [False, True, True]
+    assert "Zyxcorp" not in "".join(texts)
 
 
 def test_same_page_sent_twice_is_one_application(client: Client, vacancy: Vacancy) -> None:

@@ -15,11 +15,12 @@ from django.db.models import ProtectedError, Q
 from django.test import Client
 
 from applications import privacy
-from applications.models import AccessLog, Application, HistoryEntry, StageChange, Token
+from applications.models import AccessLog, Application, HistoryEntry, Message, StageChange, Token
 from tests.applications.makers import (
     MINE,
     bearer,
     make_application,
+    make_file,
     make_stage,
     make_step,
     make_token,
@@ -61,7 +62,7 @@ def test_erasure_removes_all_data_of_the_applicant(person, caplog):
 
     assert code == 0
     assert out == (
-        "Erased an account with 2 applications, 0 files, 0 emails, 0 notes, 2 steps, 0 job "
+        "Erased an account with 2 applications, 0 files, 2 emails, 0 notes, 2 steps, 0 job "
         "alerts, 1 tokens, 1 sessions, 3 failed sign-ins, 9 entries of the admin's log.\n"
     )
     # entries of the log about other rows stay as they are, and are listed
@@ -158,6 +159,10 @@ def test_export_has_all_data(at, recruiter, time_machine):
     make_step(application, "Talk", result="good", is_visible=False)
     AccessLog.objects.create(actor=recruiter, application=application.pk, action="view", at=at)
     make_application(vacancy=make_vacancy(title="Foreign"))
+    email = Message.objects.create(
+        application=application, kind="template", to=MAIL, language="en", subject=FIRST
+    )
+    make_file(email, f"{LAST}.pdf", size=1, sha256="0")
     token = make_token(user)
     client = signed_in(user)
     Client().post(
@@ -196,7 +201,25 @@ def test_export_has_all_data(at, recruiter, time_machine):
                 "is_repeated": False,
                 "created_at": hour,
                 "updated_at": hour,
-                "emails": [],
+                "emails": [
+                    {
+                        "to": MAIL,
+                        "subject": FIRST,
+                        "body": "",
+                        "state": "queued",
+                        "queued_at": now,
+                        "finished_at": None,
+                        "files": [
+                            {
+                                "name": f"{LAST}.pdf",
+                                "size": 1,
+                                "kind": "pdf",
+                                "sha256": "0",
+                                "scan": "off",
+                            }
+                        ],
+                    }
+                ],
                 "notes": [],
                 "earlier_vacancies": [],
                 "reasons": [],

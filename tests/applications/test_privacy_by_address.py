@@ -457,7 +457,7 @@ def test_export_by_address_has_everything(applicant, recruiter, at, settings):
 
 def test_export_takes_a_fixed_number_of_queries(django_assert_max_num_queries, recruiter, at):
     def count(address):
-        with django_assert_max_num_queries(16) as queries:
+        with django_assert_max_num_queries(17) as queries:
             privacy.export(address=address, now=at)
         return len(queries)
 

@@ -285,6 +285,7 @@ def test_image_is_shown_and_attachments_keep_their_order(
     names = [page.input_value(f"#id_attachments-{index}-name") for index in (0, 1)]
     assert names == ["Brochure", "Map"]
 
+    page.get_by_role("button", name="Show positions").click()
     page.fill("#id_attachments-0-position", "7")
     save(page)
     names = [page.input_value(f"#id_attachments-{index}-name") for index in (0, 1)]
@@ -490,6 +491,7 @@ def test_city_fills_in_its_country_and_coordinates(
             arg=latitude,
         )
     assert row(1) == ["Our ship", "BE", "", "", ""]
+    page.get_by_role("button", name="Show coordinates and positions").click()
     page.fill("#id_places-1-latitude", "51.3")
     page.fill("#id_places-1-longitude", "4.3")
     city.fill("Our other ship")

@@ -319,9 +319,7 @@ class FilterOption(models.Model):
         _("value"),
         max_length=200,
         blank=True,
-        help_text=_(
-            "Used in links, e.g. filter[regions]=antwerp. If empty, it is derived from the label."
-        ),
+        help_text=_("Used in links. If empty, it is derived from the label."),
     )
     employment_type = models.CharField(
         _("employment type (search engines)"),

@@ -102,7 +102,7 @@ class PersonPages(CandidatePages):
             "considered": next((each.pk for each in people if each.is_spontaneous), None),
             "may_change": may_change,
             "may_erase": may_erase(request.user),
-            "undoable": _undoable(pks) if may_change else None,
+            "undoable": _undoable(request, pks) if may_change else None,
             "is_shortened": len(people) == SHOWN_MAX,
         }
 
@@ -162,8 +162,7 @@ class PersonPages(CandidatePages):
             raise BadRequest("change is not the id of a change.")
         change = get_object_or_404(PersonChange, pk=number)
         pks = joining.before_of(change)
-        # those of other brands are as if they did not exist
-        if not own_applications(request.user).filter(pk__in=pks).exists():
+        if not _sees_all(request, pks):
             raise Http404
         try:
             joining.undo(change=change, at=timezone.now())
@@ -213,11 +212,19 @@ def _separable(application: Application, people: list[Application]) -> set[int]:
     return {each.pk for each in people if each.person is not None} - left_out
 
 
-def _undoable(pks: Collection[int]) -> dict[str, object] | None:
-    """Return the last change of `pks`, if it can be undone."""
+def _sees_all(request: UserRequest, pks: Collection[int]) -> bool:
+    """Return whether the user sees an application of `pks`, and none is hidden from them."""
+    own = own_applications(request.user).filter(pk__in=pks)
+    hidden = Application.objects.filter(pk__in=pks).exclude(pk__in=own.order_by().values("pk"))
+    return own.exists() and not hidden.exists()
+
+
+def _undoable(request: UserRequest, pks: Collection[int]) -> dict[str, object] | None:
+    """Return the last change of `pks`, if the user can undo it."""
     at = timezone.now()
     for change in joining.undoable(pks, at=at)[:1]:
-        if joining.undoable(joining.before_of(change), at=at)[0] == change:
+        changed = joining.before_of(change)
+        if joining.undoable(changed, at=at)[0] == change and _sees_all(request, changed):
             author = person(change.author) if change.author else ""
             return {"pk": change.pk, "at": format_datetime(change.at), "author": author}
     return None

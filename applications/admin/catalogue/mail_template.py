@@ -2,6 +2,7 @@
 
 from django import forms
 from django.contrib import admin
+from django.db.models import ForeignKey, Q, QuerySet
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
@@ -13,7 +14,10 @@ from applications.models import Application, BrandMail, MailTemplate
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.languages import LANGUAGES
 from jobsite.types import StrOrPromise, UserRequest
+from vacancies.access.brands import brands_of
+from vacancies.admin.brand_access import brand_choices
 from vacancies.models import Brand, Recruiter, Vacancy
+from vacancies.querysets import EVERY_BRAND
 
 
 class MailTemplateForm(forms.ModelForm):
@@ -21,7 +25,11 @@ class MailTemplateForm(forms.ModelForm):
 
     class Meta:
         model = MailTemplate
-        fields = ("name", *(f"{part}_{code}" for code in LANGUAGES for part in ("subject", "body")))
+        fields = (
+            "name",
+            "brand",
+            *(f"{part}_{code}" for code in LANGUAGES for part in ("subject", "body")),
+        )
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or self.cleaned_data
@@ -53,7 +61,8 @@ Fieldsets = list[tuple[StrOrPromise | None, dict[str, object]]]
 @admin.register(MailTemplate)
 class MailTemplateAdmin(JobsiteAdmin):
     form = MailTemplateForm
-    list_display = ("name", "languages")
+    list_display = ("name", "brand_name", "languages")
+    list_select_related = ("brand",)
     search_fields = ("name",)
     readonly_fields = ("placeholders", "preview")
 
@@ -63,7 +72,30 @@ class MailTemplateAdmin(JobsiteAdmin):
             for code, name in LANGUAGES.items()
         ]
         preview: Fieldsets = [(_("Preview"), {"fields": ("preview",)})] if obj else []
-        return [(None, {"fields": ("name", "placeholders")}), *texts, *preview]
+        return [(None, {"fields": ("name", "brand", "placeholders")}), *texts, *preview]
+
+    def get_queryset(self, request: UserRequest) -> QuerySet:
+        """The templates of the site and of the user's brands."""
+        rows = super().get_queryset(request)
+        own = Q(brand=None) | Q(brand__in=brands_of(request.user).values("pk"))
+        return rows if request.user.has_perm(EVERY_BRAND) else rows.filter(own)
+
+    def has_change_permission(self, request: UserRequest, obj: MailTemplate | None = None) -> bool:
+        return super().has_change_permission(request, obj) and _may_change(request, obj)
+
+    def has_delete_permission(self, request: UserRequest, obj: MailTemplate | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and _may_change(request, obj)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> forms.ModelChoiceField | None:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        brand_choices(field, request.user)
+        return field
+
+    @display(description=_("Brand"), ordering="brand__name")
+    def brand_name(self, template: MailTemplate) -> str:
+        return template.brand.name if template.brand else gettext("All brands")
 
     @display(description=_("Languages"))
     def languages(self, template: MailTemplate) -> str:
@@ -94,6 +126,13 @@ class MailTemplateAdmin(JobsiteAdmin):
             '<section class="mail" lang="{1}"><h3>{0}: {2}</h3><pre>{3}</pre></section>',
             ((name, code, subject, body) for name, code, subject, body in mails),
         )
+
+
+def _may_change(request: UserRequest, template: MailTemplate | None) -> bool:
+    """Whether the user may change `template`: one of the site is for users of every brand."""
+    if template is None or request.user.has_perm(EVERY_BRAND):
+        return True
+    return brands_of(request.user).filter(pk=template.brand_id or 0).exists()
 
 
 def _example() -> Application:

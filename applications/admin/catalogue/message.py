@@ -7,7 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone, translation
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
@@ -16,6 +16,7 @@ from applications.admin.catalogue.my_emails import my_emails
 from applications.admin.scoped import ScopedAdmin
 from applications.models import Access, Message
 from applications.operations.access_log import log_access
+from applications.submissions.files import download_name
 from jobsite.admin.confirmation import ActionRow, ActionSection, ask, is_confirmed
 from jobsite.languages import site_language
 from jobsite.text.formats import format_datetime
@@ -47,7 +48,7 @@ class MessageAdmin(ScopedAdmin):
             _("Delivery"),
             {"fields": ("state", "reason", "attempts", "queued", "next_attempt", "finished")},
         ),
-        (_("Text"), {"fields": ("text",)}),
+        (_("Text"), {"fields": ("text", "attached")}),
     )
     readonly_fields = (
         "summary",
@@ -63,6 +64,7 @@ class MessageAdmin(ScopedAdmin):
         "next_attempt",
         "finished",
         "text",
+        "attached",
     )
 
     def get_urls(self) -> list[URLPattern]:
@@ -140,6 +142,15 @@ class MessageAdmin(ScopedAdmin):
     @display(description=_("Text"))
     def text(self, message: Message) -> str:
         return format_html('<pre class="mail">{}</pre>', message.text)
+
+    @display(description=_("Files"))
+    def attached(self, message: Message) -> str:
+        files = (
+            (reverse("admin:applications_email_file", args=[each.pk]), download_name(each))
+            for each in message.files.all()
+        )
+        link = '<a class="text-link" href="{}">{}</a>'
+        return format_html_join(", ", link, files) or "-"
 
     # --- actions ---
 

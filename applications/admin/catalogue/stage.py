@@ -1,11 +1,15 @@
 """The stages of the recruitment process, and the candidate-facing status of each."""
 
 from django.contrib import admin
+from django.db.models import ForeignKey
+from django.forms import ModelChoiceField
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from applications.mail.templates import templates_for
 from applications.models import Reason, Stage, Status
 from jobsite.admin.base import JobsiteAdmin
+from jobsite.types import UserRequest
 
 
 @admin.register(Stage)
@@ -31,6 +35,13 @@ class StageAdmin(JobsiteAdmin):
     list_select_related = ("status",)
     ordering_field = "position"
     search_fields = ("name",)
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey, request: UserRequest, **kwargs: object
+    ) -> ModelChoiceField | None:
+        if db_field.name == "email":  # stages are of every brand
+            kwargs["queryset"] = templates_for([])
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
 @admin.register(Reason)

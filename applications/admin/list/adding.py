@@ -35,6 +35,7 @@ from unfold.widgets import (
 
 from applications.admin.page.duplicates import Likely, likely_same
 from applications.admin.page.origins import CONTACT, ContactForm
+from applications.admin.parts import FilesField
 from applications.mail.notice import purpose
 from applications.models import Access, Application, Note, Origin, SubmissionFile
 from applications.operations.access_log import log_access
@@ -72,21 +73,6 @@ class VacancySelect(AutocompleteSelect):
         for vacancy in self.choices.queryset.exclude(pk__in=chosen)[:VACANCIES_MAX]:
             options.append(self.create_option(name, vacancy.pk, vacancy.title, False, len(options)))
         return groups
-
-
-class FilesInput(forms.ClearableFileInput):
-    allow_multiple_selected = True
-    template_name = "django/forms/widgets/input.html"
-
-
-class FilesField(forms.FileField):
-    """Some files."""
-
-    widget = FilesInput(attrs={"class": "panel-select"})
-
-    def clean(self, data: Any, initial: Any = None) -> list[File]:
-        # An empty file is refused by its type, with its name.
-        return [file for file in data or [] if file.name]
 
 
 class AddingForm(ContactForm):

@@ -64,7 +64,7 @@ class BulkEmailPages(ApplicationPages):
             raise PermissionDenied
         selection = ApplicationSelection.sent_by(request, self.admin.get_queryset(request))
         back = way_back(request, reverse("admin:applications_application_changelist"))
-        stage, mailing = self._chosen_stage(request), chosen_mailing(request)
+        stage, mailing = self._chosen_stage(request), chosen_mailing(request, selection)
         data = request.POST if mailing and "confirmed" in request.POST else None
         move = MovePages.form(request, stage, selection, data, has_email=True) if stage else None
         if mailing and data and len(selection) <= MAX_EMAILS and not is_wrong(mailing, move):
@@ -108,7 +108,7 @@ class BulkEmailPages(ApplicationPages):
         context = {
             **self.context(request, gettext("Send an email")),
             **(status_context(stage) if stage else {}),
-            **mailing_context(mailing, reached),
+            **mailing_context(mailing, reached, selection),
             "media": self.admin.media,
             "stages": stages(request) if self.admin.has_change_permission(request) else [],
             "people": reached,
@@ -202,9 +202,9 @@ class BulkEmailPages(ApplicationPages):
         }
 
 
-def chosen_mailing(request: UserRequest) -> Mailing | None:
+def chosen_mailing(request: UserRequest, selection: ApplicationSelection) -> Mailing | None:
     chosen = as_id(request.POST.get("template"))
-    template = next((each for each in written() if each.pk == chosen), None)
+    template = next((each for each in written(selection.brands()) if each.pk == chosen), None)
     return Mailing(template, base_url(request), request.POST) if template else None
 
 
@@ -212,10 +212,12 @@ def is_wrong(mailing: Mailing | None, move: MoveForm | None) -> bool:
     return bool((mailing and not mailing.is_valid()) or (move and move.errors))
 
 
-def mailing_context(mailing: Mailing | None, people: list[Application]) -> Context:
+def mailing_context(
+    mailing: Mailing | None, people: list[Application], selection: ApplicationSelection
+) -> Context:
     """Return the templates and, once one is chosen, its text and a preview per language."""
     return {
-        "templates": written(),
+        "templates": written(selection.brands()),
         "template": mailing.template if mailing else None,
         "previews": mailing.previews(people) if mailing else [],
         "placeholders": mail.described_placeholders(),

@@ -1,5 +1,6 @@
 """The text of one email to many applicants, in each language, with a preview."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import QueryDict
@@ -11,11 +12,11 @@ from applications.models import Application, MailTemplate
 from jobsite.languages import LANGUAGES, supported
 
 
-def written() -> list[MailTemplate]:
-    """Return the templates that have a text in a language."""
+def written(brands: Iterable[int | None]) -> list[MailTemplate]:
+    """Return the templates for `brands` that have a text in a language."""
     return [
         each
-        for each in MailTemplate.objects.all()
+        for each in mail.templates_for(brands)
         if any(
             getattr(each, f"subject_{code}") and getattr(each, f"body_{code}") for code in LANGUAGES
         )

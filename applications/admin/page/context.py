@@ -164,4 +164,5 @@ def steps(entries: Iterable[HistoryEntry]) -> list[str]:
 def emails(application: Application) -> QuerySet:
     """Return the emails to the applicant, the latest first."""
     to_applicant = Message.objects.filter(application=application, recipient=None)
-    return to_applicant.select_related("author").order_by("-queued_at", "-pk")
+    rows = to_applicant.select_related("author").prefetch_related("files")
+    return rows.order_by("-queued_at", "-pk")

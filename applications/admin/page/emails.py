@@ -8,9 +8,11 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.core.files import File
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -22,18 +24,27 @@ from unfold.widgets import (
 )
 
 from applications.admin.page import context as shown
-from applications.admin.parts import WRITE, ApplicationPages, carried
+from applications.admin.parts import WRITE, ApplicationPages, FilesField, carried
 from applications.mail import templates as mail
 from applications.mail.outbox import message_of, not_due
-from applications.models import Access, Application, MailTemplate, Message, StageChange
+from applications.models import Access, Application, Message, StageChange
 from applications.operations.access_log import log_access
 from applications.operations.emails import send_emails
+from applications.submissions.files import (
+    FILE_BYTES_MAX,
+    FileError,
+    StoredFiles,
+    download_name,
+    store,
+)
 from jobsite.admin.base import as_id
 from jobsite.api.absolute_urls import base_url
 from jobsite.languages import LANGUAGES, supported
 from jobsite.text.formats import format_datetime
 from jobsite.text.names import person
 from jobsite.types import Context, UserRequest
+
+FILES_MAX = 5
 
 
 class EmailForm(forms.Form):
@@ -72,6 +83,26 @@ class EmailForm(forms.Form):
         return text
 
 
+class EmailWithFilesForm(EmailForm):
+    attachments = FilesField(
+        label=_("Files"),
+        required=False,
+        help_text=_("PDF, DOCX, ODT, RTF, TXT, JPEG or PNG: at most 5, of 10 MB together."),
+    )
+
+    def clean_attachments(self) -> list[File]:
+        """Refuse what applications may not have either, and what mail servers do not take."""
+        files: list[File] = self.cleaned_data["attachments"]
+        if len(files) > FILES_MAX:
+            text = gettext("These are %(count)d files. Choose at most %(max)d.")
+            raise ValidationError(text % {"count": len(files), "max": FILES_MAX})
+        size = sum(file.size or 0 for file in files)
+        if size > FILE_BYTES_MAX:
+            text = gettext("These files have %(size)s together. At most 10 MB are sent.")
+            raise ValidationError(text % {"size": filesizeformat(size)})
+        return files
+
+
 class EmailPages(ApplicationPages):
     def urls(self) -> list[URLPattern]:
         views = {"email": self.email_view, "cancel-email": self.cancel_email_view}
@@ -86,13 +117,14 @@ class EmailPages(ApplicationPages):
             text = gettext("The applicant has no e-mail address.")
             self.message(request, text, messages.WARNING)
             return self.back(request, application, "emails")
-        template = MailTemplate.objects.filter(pk__in=[as_id(request.GET.get("template"))]).first()
+        templates = mail.templates_for([application.vacancy.brand_id])
+        template = templates.filter(pk__in=[as_id(request.GET.get("template"))]).first()
         own_language = supported(application.language)
         language = mail.language_of(template, own_language) if template else own_language
         texts = {name: getattr(template, f"{name}_{language}", "") for name in ("subject", "body")}
         change = unseen_change(application)
         data = request.POST if request.method == "POST" else None
-        form = EmailForm(data, initial=texts, change=change)
+        form = EmailWithFilesForm(data, request.FILES or None, initial=texts, change=change)
         if form.is_valid():
             texts = {name: form.cleaned_data[name] for name in texts}
         is_shown = form.is_valid() if form.is_bound else all(texts.values())
@@ -100,8 +132,10 @@ class EmailPages(ApplicationPages):
             **texts, application=application, language=language, base_url=base_url(request)
         )
         if form.is_valid() and request.POST.get("step") == "send":
-            waits = form.cleaned_data.get("with_status")
-            return self._send(request, written, change if waits else None)
+            files = _stored(form)
+            if not form.errors:
+                waits = form.cleaned_data.get("with_status")
+                return self._send(request, written, change if waits else None, files)
         context = {
             **self.context(
                 request, gettext("Email to %(applicant)s") % {"applicant": application.display_name}
@@ -111,7 +145,7 @@ class EmailPages(ApplicationPages):
             "language": gettext(LANGUAGES[language]),
             "is_other_language": language != own_language,
             "own_language": gettext(LANGUAGES[own_language]),
-            "templates": MailTemplate.objects.all(),
+            "templates": templates,
             "template": template,
             "placeholders": mail.described_placeholders(),
             "form": form,
@@ -129,14 +163,27 @@ class EmailPages(ApplicationPages):
         return response
 
     def _send(
-        self, request: UserRequest, email: mail.WrittenEmail, change: StageChange | None
+        self,
+        request: UserRequest,
+        email: mail.WrittenEmail,
+        change: StageChange | None,
+        files: StoredFiles,
     ) -> HttpResponse:
         changes = {email.application.pk: change} if change else {}
-        with transaction.atomic():
-            sent, repeated = send_emails(
-                [email], author=request.user, at=timezone.now(), changes=changes
-            )
-            log_access(request.user, Access.CHANGE, *sent)
+        sent: list[int] = []
+        try:
+            with transaction.atomic():
+                sent, repeated = send_emails(
+                    [email],
+                    author=request.user,
+                    at=timezone.now(),
+                    changes=changes,
+                    files=files.rows,
+                )
+                log_access(request.user, Access.CHANGE, *sent)
+        finally:
+            if not sent:
+                files.discard()
         if sent:
             self.message(request, gettext("The email is queued."), messages.SUCCESS)
         elif repeated:
@@ -178,6 +225,7 @@ class EmailPages(ApplicationPages):
                     else "",
                     "author": person(message.author) if message.author else "",
                     "reason": gettext(message.error) if message.error else "",
+                    "files": [(each, download_name(each)) for each in message.files.all()],
                 }
                 for message in shown.emails(application)
             ],
@@ -189,6 +237,19 @@ def _preview(request: UserRequest, email: mail.WrittenEmail) -> Context:
     outgoing = email.outgoing(kind=Message.Kind.TEMPLATE, author=request.user, stage_change=None)
     message = message_of(outgoing, at=timezone.now())
     return {"message": message, "sender": message.sender or settings.DEFAULT_FROM_EMAIL}
+
+
+def _stored(form: EmailWithFilesForm) -> StoredFiles:
+    """Return the files of `form`. One that cannot be stored is an error, and no file is kept."""
+    stored = StoredFiles()
+    for file in form.cleaned_data["attachments"]:
+        try:
+            stored.rows += store({"attachments": file}).rows
+        except FileError as error:
+            form.add_error("attachments", f"{file.name}: {error.detail}")
+    if form.errors:
+        stored.discard()
+    return stored
 
 
 def unseen_change(application: Application) -> StageChange | None:

@@ -7,6 +7,7 @@ from io import BytesIO
 from csp.constants import HEADER
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -17,7 +18,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 from PIL import Image
 
-from applications.models import Access, SubmissionFile
+from applications.models import Access, MessageFile, PrivateFile, SubmissionFile
 from applications.operations.access_log import log_access
 from applications.submissions import extract
 from applications.submissions.files import download_name, media_type, read_file, response_headers
@@ -39,6 +40,7 @@ class FilePages(AdminPages):
     def urls(self) -> list[URLPattern]:
         views = {
             "files/<int:pk>/": (self.file_view, "file"),
+            "email-files/<int:pk>/": (self.email_file_view, "email_file"),
             "files/<int:pk>/shown/": (self.shown_view, "shown_file"),
             "viewer/": (self.viewer_view, "viewer"),
         }
@@ -53,6 +55,17 @@ class FilePages(AdminPages):
         A browser neither shows nor executes it.
         """
         file, content = self._read(request, pk)
+        return _file_response(content, media_type(file), name=download_name(file))
+
+    @method_decorator(require_safe)
+    def email_file_view(self, request: UserRequest, pk: int) -> HttpResponseBase:
+        """Send a file of an email, as `file_view` does."""
+        if not request.user.has_perm("applications.view_message"):
+            raise PermissionDenied
+        visible = self._visible(request)
+        rows = MessageFile.objects.filter(message__application__in=visible, message__recipient=None)
+        file = get_object_or_404(rows.select_related("message"), pk=pk)
+        content = self._content(request, file, file.message.application_id)
         return _file_response(content, media_type(file), name=download_name(file))
 
     @method_decorator(require_safe)
@@ -91,17 +104,25 @@ class FilePages(AdminPages):
 
     def _read(self, request: UserRequest, pk: int) -> tuple[SubmissionFile, bytes]:
         """Return a file that the user may see, with its content, and log the access."""
-        if not self.admin.has_view_permission(request):
-            raise PermissionDenied
-        visible = self.admin.get_queryset(request).order_by().values("pk")
+        visible = self._visible(request)
         rows = SubmissionFile.objects.select_related("submission")
         file = get_object_or_404(rows, pk=pk, submission__application__in=visible)
+        return file, self._content(request, file, file.submission.application_id)
+
+    def _visible(self, request: UserRequest) -> QuerySet:
+        """Return the applications that the user may see, as a subquery."""
+        if not self.admin.has_view_permission(request):
+            raise PermissionDenied
+        return self.admin.get_queryset(request).order_by().values("pk")
+
+    def _content(self, request: UserRequest, file: PrivateFile, application: int | None) -> bytes:
+        """Return the content of `file`, and log the access to the application."""
         try:
             content = read_file(file)
         except FileNotFoundError as error:
             raise Http404 from error
-        log_access(request.user, Access.FILE, file.submission.application_id)
-        return file, content
+        log_access(request.user, Access.FILE, *filter(None, [application]))
+        return content
 
 
 def viewer_policy(request: HttpRequest) -> str:

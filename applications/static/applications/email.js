@@ -16,6 +16,7 @@ window.addEventListener("load", () => { // after application.js restored a text
     request = new AbortController();
     const body = new FormData(email());
     body.set("step", "preview");
+    body.delete("attachments");
     try {
       const page = await fetched(location.href, { method: "POST", body, signal: request.signal });
       document.getElementById("preview").replaceWith(page.getElementById("preview"));

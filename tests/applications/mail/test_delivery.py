@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 
-from applications.mail.delivery import ABANDONED, NOT_CONFIGURED, as_email
+from applications.mail.delivery import ABANDONED, FILE_LOST, NOT_CONFIGURED, as_email
 from applications.models import Message
 from tests.applications.mail.conftest import put, states, work
-from tests.applications.makers import make_application
+from tests.applications.makers import make_application, make_file
 from tests.conftest import NOW
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +71,28 @@ def test_email_to_the_applicant_has_the_secret_that_is_not_stored(delivery, cloc
         False,
     )
     assert as_email(put(author=an)).reply_to == []
+
+
+def test_files_are_sent_and_one_that_is_lost_fails_the_email(delivery, clock, mail_server):
+    message = put("grey-mia@example.org", kind=Message.Kind.TEMPLATE)
+    make_file(message, "Contract é.pdf", b"%PDF-1.7")
+    make_file(message, "Info.txt", "ü\n".encode(), kind="txt")
+
+    assert work(delivery, clock) == ["postponed"]
+    clock.advance(hours=1)
+    assert work(delivery, clock) == ["sent"]
+    files = {
+        each.get_filename(): (each.get_content_type(), each.get_payload(decode=True))
+        for each in mail_server.accepted[0].iter_attachments()
+    }
+    assert files == {
+        "Contract é.pdf": ("application/pdf", b"%PDF-1.7"),
+        "Info.txt": ("text/plain", "ü\r\n".encode()),
+    }
+
+    make_file(put("an@example.org"))
+    assert work(delivery, clock) == ["failed"]
+    assert Message.objects.latest("pk").error == FILE_LOST
 
 
 # --- What the server refuses -------------------------------------------------------------------

@@ -58,6 +58,7 @@ for _roles in MAY.values():  # a brand administrator is a recruiter who also man
     if R in _roles:
         _roles[B] = _roles[R]
 MAY["vacancies.brand"][B], MAY["vacancies.brandlink"][B] = "vc", "vacd"
+MAY["applications.mailtemplate"][B] = "va"  # and those of the brand; see test_mail_template.py
 # Rows that are added on the page of an application.
 PARTS = {
     "note": {R: "va", B: "va", E: "va", A: "v", D: "vacd", H: "va"},
@@ -103,6 +104,7 @@ ASKS = {
     "applications.application cancel-email": (NEITHER, NEITHER),  # one that waits
     "applications.application erase": ("person d", "person d"),
     "applications.application files": ("v", NEITHER),
+    "applications.application email-files": ("email v", NEITHER),
     "applications.application files/shown": ("v", NEITHER),
     "applications.application viewer": ("v", NEITHER),
     "applications.application note": (NEITHER, "note a"),
@@ -252,7 +254,7 @@ def answers(client: Client, world: Any, route: str, method: str) -> Any:
     pk = target(world, route)
     if kind in ("delete", "list", "bulk/delete") and model == "vacancies.vacancy":
         pk = world.own.spare.pk
-    if kind == "files":
+    if kind in ("files", "email-files"):
         admin_pages.place_file(pk)
     url = address(route, pk, admin_pages.version_of(pk) if kind == "versions" else 0)
     if method == "get":

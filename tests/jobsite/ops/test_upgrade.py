@@ -174,7 +174,7 @@ DESTRUCTIVE = (
 SMALL = {
     "vacancies": {"brand", "filter", "filteroption", "recruiter", "bucketcount", "brandlink"},
     "forms_structure": {"form", "consenttext"},
-    "applications": {"status", "stage", "emailoptout"},
+    "applications": {"status", "stage", "emailoptout", "mailtemplate"},
     "jobsite": {"revision"},
 }
 

@@ -19,12 +19,12 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
     UnfoldAdminSingleDateWidget,
-    UnfoldAdminTextInputWidget,
 )
 
 from jobsite.admin.datetime_fields import DateField
 from jobsite.text.formats import format_datetime
 from vacancies.admin.edit.option_field import CountriesField, options_field
+from vacancies.admin.edit.typing_aids import CurrencyInput, put_usual_first
 from vacancies.choices import Keyword, PlaceKind, VacancyStatus
 from vacancies.dates import end_of_day, is_exact, last_day
 from vacancies.models import Filter, FilterOption, Vacancy
@@ -58,7 +58,7 @@ class VacancyForm(forms.ModelForm):
     pay_currency = CurrencyField(
         label=capfirst(Vacancy._meta.get_field("pay_currency").verbose_name),
         required=False,
-        widget=UnfoldAdminTextInputWidget({"maxlength": 3}),
+        widget=CurrencyInput({"maxlength": 3}),
         validators=[validate_currency],  # and no other: one message
         help_text=Vacancy._meta.get_field("pay_currency").help_text,
     )
@@ -83,6 +83,8 @@ class VacancyForm(forms.ModelForm):
         for name in {"pay_min", "pay_max"} & set(self.fields):
             # That of the model runs after `clean`, which would compare the amounts.
             self.fields[name].validators.append(MinValueValidator(0))
+        if {"language", "pay_currency"} <= set(self.fields):  # not a read-only form
+            put_usual_first(self)
         self._fill_options()
         self._explain()
 

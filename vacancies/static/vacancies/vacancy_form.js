@@ -52,6 +52,29 @@ window.addEventListener("load", () => {
   }
 });
 
+// Coordinates and positions are folded: the search for a city fills in the former, and rows are dragged. Without this
+// script, or with an error in one of them, they are shown.
+window.addEventListener("load", () => {
+  const names = ["latitude", "longitude", "position"];
+  for (const group of document.querySelectorAll("#vacancy_form .formset-wrapper")) {
+    const isWrong = names.some((name) => group.querySelector(`td.field-${name} .text-red-600`));
+    if (isWrong || !group.querySelector("td.field-position")) continue;
+    const hasPlaces = group.querySelector("td.field-latitude");
+    const button = Object.assign(document.createElement("button"), {
+      type: "button",
+      className: "panel-button",
+      textContent: hasPlaces ? gettext("Show coordinates and positions") : gettext("Show positions"),
+    });
+    group.classList.add("is-folded");
+    group.after(button);
+    button.addEventListener("click", () => {
+      group.classList.remove("is-folded");
+      button.remove();
+      group.querySelector(`td.field-${hasPlaces ? "latitude" : "position"} input`).focus();
+    });
+  }
+});
+
 // Requests to the server: review the changes, and add options.
 window.addEventListener("load", () => {
   const page = document.querySelector("[data-vacancy-form]");

@@ -1,6 +1,7 @@
 """The page of a candidate, joining and separating."""
 
 import pytest
+from django.contrib.auth.models import User
 from pytest_django.asserts import assertContains, assertNotContains
 
 from applications.models import AccessLog, Application, Note, PersonChange, Tag
@@ -9,8 +10,9 @@ from tests.applications.admin.conftest import FOREIGN, apply, staff
 from tests.applications.admin.page.test_page import page
 from tests.applications.makers import make_file, make_step, make_submission
 from tests.applications.submissions.sending import VALUES, make_open_vacancy, send
-from tests.factories import make_vacancy
+from tests.factories import make_brand, make_vacancy
 from tests.messages import messages_of
+from vacancies.models import TeamMember
 
 pytestmark = pytest.mark.django_db
 
@@ -108,6 +110,38 @@ def test_what_cannot_be_joined_is_refused(office, other, at):
     for name in ("join", "separate", "undo-join"):
         assert auditor.post(page(office.own, name), {"other": other.pk}).status_code == 403
     assert PersonChange.objects.get().undone_at is None
+
+
+def test_recruiter_of_another_brands_team_joins_only_what_they_see(office, other, at):
+    """`other` is in the team's vacancy; `unseen` is not, and has the address of Mia."""
+    guest = staff("guest", brands=[make_brand("Third")])
+    user = User.objects.get(username="guest")
+    TeamMember.objects.create(user=user, vacancy=office.own.vacancy)
+    vacancy = make_vacancy(brand=office.brand)
+    unseen = apply(vacancy, "Mia", "mia@example.org", stage=office.new)
+    third = apply(vacancy, "M", "m@example.org", stage=office.new)
+
+    def numbers():
+        return dict(Application.objects.order_by("pk").values_list("pk", "person"))
+
+    Application.objects.filter(pk=other.pk).update(vacancy=office.own.vacancy)
+    guest.post(page(office.own, "join"), {"other": other.pk})
+    joined = dict.fromkeys((office.own.pk, other.pk), office.own.pk)
+    assert numbers() == {office.foreign.pk: None, unseen.pk: None, third.pk: None} | joined
+
+    # What colleagues joined with others stays so.
+    change = join(first=office.own, second=third, author=None, at=at)
+    same = numbers()
+    assert same[unseen.pk] == same[third.pk] == office.own.pk
+    guest.post(page(office.own, "separate"), {"other": other.pk})
+    assert numbers() == same | {other.pk: None}
+    guest.post(page(office.own, "join"), {"other": other.pk})
+    assert numbers() == same
+    shown = guest.get(page(office.own, "candidate"))
+    PersonChange.objects.exclude(pk=change.pk).delete()
+    assert guest.get(page(office.own, "candidate")).context["undoable"] is None
+    assert guest.post(page(office.own, "undo-join"), {"change": change.pk}).status_code == 404
+    assert people(shown) == {office.own.pk, other.pk}
 
 
 def test_applied_again_counts_other_vacancies_of_the_brand_but_nobody_else(at, office):

@@ -5,10 +5,13 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
 from pytest_django.asserts import assertContains, assertNotContains
 
-from applications.models import Application, MailTemplate, Message
+from applications.models import Application, MailTemplate, Message, MessageFile
 from applications.operations import Move, move
+from applications.privacy.deletion import delete_applications
+from jobsite import private_files
 from jobsite.days import days_after
 from tests.applications.admin.page.test_page import page
 from tests.messages import messages_of
@@ -106,6 +109,40 @@ def test_invalid_email_is_shown_again(office):
             wrong.append((field, value[:20], *found))
     assert wrong == []
     assert not Message.objects.exists()
+
+
+def test_files_are_kept_with_the_email(office, django_capture_on_commit_callbacks):
+    def send(*files):
+        sent = [SimpleUploadedFile(*each) for each in files]
+        return write(office, "send", attachments=sent)
+
+    pdf, exe = ("a.pdf", b"%PDF-1.7"), ("b.exe", b"MZ")
+    wrong = {
+        "b.exe: This is a file in the format EXE: save it as PDF.": [pdf, exe],
+        "These are 6 files. Choose at most 5.": [pdf] * 6,
+        "These files have 10.0\xa0MB together. At most 10 MB are sent.": [
+            ("a.txt", b"x" * 6 * 2**20),
+            ("b.txt", b"x" * (4 * 2**20 + 1)),
+        ],
+    }
+    found = {text: send(*files).context["form"].errors for text, files in wrong.items()}
+    assert found == {text: {"attachments": [text]} for text in wrong}
+    assert (Message.objects.count(), list(private_files.stored())) == (0, [])
+
+    assert messages_of(send(pdf))[-1] == "The email is queued."
+    assert messages_of(send(pdf))[-1] == "This email is queued already."
+    assert messages_of(send(pdf, ("c.txt", b"c")))[-1] == "The email is queued."  # another one
+    files = MessageFile.objects.filter(message=Message.objects.latest("pk"))
+    assert [each.original_name for each in files] == ["a.pdf", "c.txt"]
+    assert sum(1 for _ in private_files.stored()) == 3
+
+    url = f"/admin/applications/application/email-files/{files[0].pk}/"
+    assertContains(office.anna.get(page(office.own)), f'href="{url}">a.pdf</a>')
+    response = office.anna.get(url)
+    assert (response.content, response["Content-Type"]) == (b"%PDF-1.7", "application/pdf")
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_applications([office.own.pk])
+    assert list(private_files.stored()) == []
 
 
 def test_applicant_without_an_address_gets_no_email(office):
