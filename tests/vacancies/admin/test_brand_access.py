@@ -52,7 +52,7 @@ EVERY = ("list", "add", "bare", "change", "history", "delete")
 SPECIAL = {
     "applications.message": ("mine",),
     "applications.application": (
-        *("files", "files/shown", "email-files"),
+        *("files", "files/shown", "email-files", "pool"),
         *("viewer", "note", "delete-note", "email", "undo", "unread"),
         *(
             "consider",
