@@ -264,7 +264,7 @@ def test_rejection_offers_to_cancel_the_interview(office):
     entry = scheduled(office)
     page = reverse("admin:applications_application_change", args=[office.own.pk])
     opened = office.anna.get(page).context["opened"]
-    data = {"applications": str(opened.selection), "stage": office.rejected.pk}
+    data = {"applications": str(opened.move_fields["applications"]), "stage": office.rejected.pk}
     url_of_move = reverse("admin:applications_application_move")
     assert "Cancel the coming interviews" in office.anna.post(url_of_move, data).content.decode()
     Stage.objects.filter(pk=office.rejected.pk).update(embargo_days=0)
