@@ -20,6 +20,7 @@ from django.utils.encoding import punycode
 
 from applications import same_person
 from jobsite.days import days_after, start_of_day
+from jobsite.db.folding import fold
 from jobsite.text.search import search_words
 from vacancies.dates import end_of_day
 from vacancies.querysets import EVERY_BRAND, teams_of
@@ -247,14 +248,21 @@ class ApplicationQuerySet(models.QuerySet):
             Prefetch("vacancy", vacancies.with_related()),
         )
 
-    def matching(self, words: str) -> Self:
+    def matching(self, words: str, *, tags: bool = False) -> Self:
         """The applications that contain each of the `words` in the name, address, reference or
-        account of the applicant, or in the title of the vacancy, in another form too; or that are
-        to the vacancy with this id. Raise ValidationError if the words are too many.
+        account of the applicant, in the title of the vacancy, in another form too, or in its
+        `tags`; or that are to the vacancy with this id. Raise ValidationError if the words are too
+        many.
         """
         found = self
         for word in search_words(words):
-            found = found.filter(self._with_word(word.strip('"“”«»') or word))
+            word = word.strip('"“”«»') or word
+            condition = self._with_word(word)
+            if tags:
+                links = self.model._meta.get_field("tag_links").related_model._base_manager
+                tagged = links.filter(tag__folded__contains=fold(word))
+                condition |= Q(pk__in=tagged.values("application"))
+            found = found.filter(condition)
         return found
 
     def _with_word(self, word: str) -> Q:

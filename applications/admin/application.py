@@ -1,6 +1,5 @@
 """The admin of applications: the list, and what its pages are."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -8,11 +7,9 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html, format_html_join
-from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
@@ -22,6 +19,7 @@ from unfold.views import ChangeList
 
 from applications.access import sees_whole
 from applications.admin.candidates.erasure import ErasurePages
+from applications.admin.candidates.list import CandidateListPage
 from applications.admin.candidates.page import PersonPages
 from applications.admin.candidates.pool import PoolPages
 from applications.admin.interviews.pages import InterviewPages
@@ -31,6 +29,7 @@ from applications.admin.list.adding import ADD, AddingPage
 from applications.admin.list.board import BoardPages
 from applications.admin.list.bulk_actions import ACTIONS
 from applications.admin.list.bulk_email import BulkEmailPages
+from applications.admin.list.change_list import ApplicationChangeList
 from applications.admin.list.filters import FILTERS, JUDGED_FILTERS
 from applications.admin.list.saved_views import ApplicationViews
 from applications.admin.moves.pages import MovePages
@@ -43,21 +42,16 @@ from applications.admin.page.origins import OriginPages
 from applications.admin.page.page import ApplicationPage
 from applications.admin.page.scorecards import ScorecardPages
 from applications.admin.page.walking import WalkPages
-from applications.admin.parts import LIST_QUERY, WRITE
+from applications.admin.parts import WRITE
 from applications.admin.scoped import ScopedAdmin
 from applications.admin.team.member import MemberPage
 from applications.admin.team.yours import YoursPages
-from applications.models import Access, Application, HistoryEntry, SubmissionFile
+from applications.models import Access, Application, HistoryEntry
 from applications.operations.access_log import log_access
-from applications.querysets import ApplicationQuerySet, folded_address
-from jobsite.admin.base import counted
-from jobsite.admin.id_list import Cell, IdChangeList
-from jobsite.db.folding import fold
+from applications.querysets import ApplicationQuerySet
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
-from vacancies.search.rows import EXACT, scorer
 
-NAMES = ("given_name", "family_name", "user__first_name", "user__last_name")
 # Of who only judges (applications/access.py).
 JUDGED_COLUMNS = (
     "applicant_name",
@@ -67,70 +61,6 @@ JUDGED_COLUMNS = (
     "next_step",
     "files",
 )
-# What a row of the list shows, besides annotations.
-LIST_FIELDS = (
-    "user",
-    "vacancy",
-    "given_name",
-    "family_name",
-    "email",
-    "created_at",
-    "is_repeated",
-    "rating",
-    "read_at",
-    "withdrawn_at",
-    "user__username",
-    "user__first_name",
-    "user__last_name",
-    "vacancy__title",
-)
-
-
-class ApplicationChangeList(IdChangeList):
-    def scored(self, rows: QuerySet) -> Iterator[tuple[Any, ...]]:
-        """By the name that the list shows. A reference or an address is exact."""
-        score, reference, address = (
-            scorer(self.query),
-            self.query.strip().upper(),
-            folded_address(self.query),
-        )
-        columns = ("pk", "created_at", "reference", "email_folded", *NAMES)
-        for pk, at, own, by, *names in rows.values_list(*columns):
-            name = " ".join(names[:2]).strip() or " ".join(filter(None, names[2:]))
-            yield EXACT if own == reference or by == address else score(fold(name)), at, pk
-
-    def rows_of(self, request: UserRequest, pks: list[int]) -> list[Application]:
-        files = counted(SubmissionFile.objects.all(), "submission__application")
-        rows = self.model_admin.get_queryset(request)
-        shown = (
-            rows.select_related("user", "vacancy")
-            .only(*LIST_FIELDS)
-            .annotate(file_count=files)
-            .in_bulk(pks)
-        )
-        if not sees_whole(request.user):
-            for each in shown.values():
-                each.read_at = each.created_at  # "new" is a mark of recruiters
-        return [shown[pk] for pk in pks if pk in shown]
-
-    def rows(self) -> Iterator[Context]:
-        """Yield the rows for the template.
-        Unfold takes a template and 700 bytes of classes per cell.
-        """
-        page = self.model_admin
-        base = reverse("admin:applications_application_changelist")
-        suffix = f"?{self.preserved_filters or f'{LIST_QUERY}='}"
-        names = [
-            name for name in self.list_display if name not in ("action_checkbox", "applicant_name")
-        ]
-        labels = {name: f"{capfirst(getattr(page, name).short_description)}:" for name in names}
-        for row in self.result_list:
-            yield {
-                "checkbox": page.action_checkbox(row),
-                "name": page.applicant_name(row),
-                "url": f"{base}{row.pk}/change/{suffix}",
-                "cells": [Cell(name, labels[name], getattr(page, name)(row)) for name in names],
-            }
 
 
 @admin.register(Application)
@@ -160,6 +90,7 @@ class ApplicationAdmin(ScopedAdmin):
         TaskPages,
         PersonPages,
         PoolPages,
+        CandidateListPage,
     )
 
     list_display = (
@@ -181,7 +112,7 @@ class ApplicationAdmin(ScopedAdmin):
     search_fields = ("reference",)  # shows the search box; see get_search_results
     list_before_template = "admin/applications/application/list/list_before.html"
     list_links_template = "admin/applications/application/list/list_links.html"
-    search_help_text = _("Search names, e-mail addresses, references and vacancies.")
+    search_help_text = _("Search names, e-mail addresses, references, vacancies and tags.")
 
     def get_queryset(self, request: UserRequest) -> QuerySet:
         coming = HistoryEntry.objects.filter(planned_at__gte=timezone.now(), is_cancelled=False)
@@ -215,7 +146,7 @@ class ApplicationAdmin(ScopedAdmin):
     ) -> tuple[ApplicationQuerySet, bool]:
         if not search_term:
             return queryset, False
-        return queryset.matching(search_term), False
+        return queryset.matching(search_term, tags=sees_whole(request.user)), False
 
     # --- adding ---
 

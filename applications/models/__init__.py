@@ -18,7 +18,7 @@ from applications.models.message import (
 )
 from applications.models.origin import ConsentRequest, Origin
 from applications.models.outgoing import Outgoing
-from applications.models.person import PersonChange
+from applications.models.person import Candidate, PersonChange
 from applications.models.scorecard import Scorecard
 from applications.models.slot import Offer, Slot, SlotSet
 from applications.models.stage import Reason, Stage, Status
@@ -47,6 +47,7 @@ __all__ = [
     "ApplicationTag",
     "BrandMail",
     "CalendarFeed",
+    "Candidate",
     "ClosingNotice",
     "ConsentRequest",
     "CountedApplication",

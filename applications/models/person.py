@@ -1,4 +1,4 @@
-"""What colleagues said about which applications are of one person."""
+"""People: their newest applications, and what colleagues said about which ones are of one person."""
 
 from datetime import timedelta
 
@@ -6,6 +6,18 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from applications.models.application import Application
+
+
+class Candidate(Application):
+    """The newest application of a person (applications/admin/candidates)."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("candidate")
+        verbose_name_plural = _("candidates")
+        default_permissions = ()  # whoever may view applications, and sees all of them
 
 
 class PersonChange(models.Model):

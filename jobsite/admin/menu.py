@@ -42,6 +42,15 @@ def is_approval_page(request: HttpRequest) -> bool:
     return is_list and request.GET.get("attention") == "approval"
 
 
+def is_application_page(request: HttpRequest) -> bool:
+    """Whether the item of the applications is marked: not on lists with an own item below it."""
+    applications, *others = (
+        reverse(f"admin:applications_{name}")
+        for name in ("application_changelist", "candidate_changelist", "application_yours")
+    )
+    return request.path.startswith(applications) and request.path not in others
+
+
 def is_start_page(request: HttpRequest) -> bool:
     return request.path == reverse("admin:index")
 
@@ -107,7 +116,10 @@ def daily_work() -> list[Item]:
             "permission": "applications.admin.team.yours.may_open_list",
             "badge": "jobsite.office.to_do.unread_count",
             "badge_unit": pgettext_lazy("applications", "new"),
+            "active": is_application_page,
         },
+        page(_("Candidates"), "groups", "applications.candidate")
+        | {"permission": "applications.admin.candidates.scope.may_see_candidates"},
         page(_("Interviews and tasks"), "calendar_month", "applications.historyentry"),
         page(_("Emails"), "mail", "applications.message"),
         page(_("Reports"), "bar_chart", "vacancies.vacancy")

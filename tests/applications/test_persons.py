@@ -11,6 +11,7 @@ from django.utils import timezone
 from applications.models import Application, PersonChange
 from applications.operations import joining
 from applications.privacy.deletion import delete_applications
+from applications.same_person import groups, newest_of_each
 from jobsite.db.folding import fold
 from tests.applications.makers import make_user
 from tests.factories import make_brand, make_vacancy
@@ -52,6 +53,9 @@ class Model:
         joined = {k for k, row in rows.items() if row.label in labels}
         more = {k for k, row in rows.items() if any(row.is_like(rows[j]) for j in joined)}
         return like | joined | more
+
+    def newest(self):  # ids are in the order of time
+        return {pk for pk in self.rows if max(self.of_person(pk)) == pk}
 
     def set(self, labels):
         self.changes.append([{pk: self.rows[pk].label for pk in labels}, False])
@@ -147,9 +151,19 @@ def check(model, vacancies):
         found = Application.objects.of_person(row).values_list("pk", flat=True)
         assert set(found) == model.of_person(pk)
     every = Application.objects.all()
+    assert set(newest_of_each(every, every)) == model.newest()
+    found = groups(every, every)
+    assert {pk: {each.pk for each in found[pk]} for pk in found} == {
+        pk: model.of_person(pk) for pk in model.rows
+    }
+    some = [pk for pk in model.rows if pk % 3 == 0]
+    assert set(newest_of_each(every, every, every.filter(pk__in=some))) == {
+        pk for pk in model.newest() if not model.of_person(pk) & set(some)
+    }
     # a brand sees nothing of what the other one joined or has
     own = Model({pk: row for pk, row in model.rows.items() if row.brand == 0})
     rows = Application.objects.filter(vacancy=vacancies[0])
+    assert set(newest_of_each(rows, rows)) == own.newest()
     for row in rows:
         assert set(rows.of_person(row).values_list("pk", flat=True)) == own.of_person(row.pk)
     for number, label in {(row.person, model.rows[row.pk].label) for row in every}:

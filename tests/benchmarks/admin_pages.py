@@ -156,18 +156,18 @@ def fill_inbox(count: int) -> None:
     snapshot = models.FormSnapshot.objects.create(digest="benchmark", sections=sections)
 
     def application(number: int, user: User | None) -> models.Application:
-        at, address = (
-            now - timedelta(minutes=dice.randrange(60 * 24 * 180)),
-            f"a{number}@example.org",
-        )
+        at = now - timedelta(minutes=dice.randrange(60 * 24 * 180))
+        person = number - number % 10 if number % 10 > 6 else number  # 7 people of 10 applications
+        address = f"a{person}@example.org"
         return models.Application(
             user=user,
             vacancy_id=dice.choice(jobs) if number >= BUSY else busy,
             reference=new_reference(),
-            given_name=dice.choice(GIVEN),
-            family_name=dice.choice(FAMILY),
+            given_name=GIVEN[person % 101 % 10],
+            family_name=FAMILY[person % 103 % 9],
             email=address,
             email_folded=address,
+            person=person // 200 * 2 + 1 if person % 200 < 2 else None,  # joined pairs
             created_at=at,
             updated_at=at,
             is_repeated=number % 20 == 0,
@@ -208,6 +208,17 @@ def fill_inbox(count: int) -> None:
             models.ApplicationTag(application=row, tag=tags[row.pk % 2])
             for row in rows
             if row.pk % 3 == 0
+        )
+        models.Message.objects.bulk_create(
+            models.Message(
+                application=row,
+                kind="template",
+                state="sent",
+                recipient=None,
+                finished_at=row.created_at + timedelta(days=2),
+            )
+            for row in rows
+            if row.pk % 2 == 0
         )
         models.HistoryEntry.objects.bulk_create(
             models.HistoryEntry(
@@ -336,6 +347,24 @@ def inbox() -> list[Page]:
     ]
 
 
+def candidates() -> list[Page]:
+    path = reverse("admin:applications_candidate_changelist")
+    stage = models.Stage.objects.get(kind="hired")
+    queries = {
+        "list": "",
+        "middle": "?p=500",
+        "tag": "?tag=languages",
+        "stage reached": f"?reached={stage.pk}",
+        "contacted": "?contact=30",
+        "not contacted": "?contact=older90",
+        "search a name": "?q=maes",
+        "search two words": "?q=mia+nurse",
+        "search a tag": "?q=languages",
+        "search nothing": "?q=zzzzz",
+    }
+    return [(name, f"{path}{query}", None) for name, query in queries.items()]
+
+
 def search() -> list[Page]:
     return [
         (f"search {each}", f"/admin/search/?q={quote(each)}&part=results", None)
@@ -355,7 +384,14 @@ def daily() -> list[Page]:
     ]
 
 
-GROUPS = {"daily": daily, "workflow": workflow, "start": start, "inbox": inbox, "search": search}
+GROUPS = {
+    "daily": daily,
+    "workflow": workflow,
+    "start": start,
+    "inbox": inbox,
+    "candidates": candidates,
+    "search": search,
+}
 
 
 def measure(
@@ -406,7 +442,7 @@ def main() -> int:
     call_command("migrate", verbosity=0)
     if not Vacancy.objects.exists():
         fill(given.vacancies)
-    if {"daily", "inbox", "search"}.intersection(
+    if {"daily", "inbox", "candidates", "search"}.intersection(
         groups
     ) and not models.Application.objects.exists():
         fill_inbox(given.applications)

@@ -24,6 +24,7 @@ def test_recruiter_sees_daily_work_and_no_words_of_developers():
         "Start",
         "Vacancies",
         "Applications",
+        "Candidates",
         "Interviews and tasks",
         "Emails",
         "Reports",

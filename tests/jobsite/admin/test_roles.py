@@ -94,6 +94,7 @@ ASKS = {
     "forms_structure.form restore": (NEITHER, "c"),
     "applications.application board": "vv",
     "applications.application yours": "vv",
+    "applications.application candidates": "vv",
     "applications.application move": (NEITHER, "c"),
     "applications.application undo-moves": ("c", NEITHER),  # undoes only what the same user moved
     "applications.application emails": (NEITHER, "email a"),
@@ -205,6 +206,7 @@ CHANGES_NOTHING = {
     "deleted",
     "board",
     "yours",
+    "candidates",
     "export-csv",
     "export-xlsx",
     "import-template",
