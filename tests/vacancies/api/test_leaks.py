@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from applications.mail import outbox
 from applications.mail.receipt import queue_receipt
 from applications.mail.templates import email_from
 from applications.models import MailTemplate, Message
@@ -306,11 +307,12 @@ def test_internal_data_shows_nowhere(client, settings, site):
     application = make_application(vacancy=vacancy, email="jane@example.org")
     make_submission(application, {})
     queue_receipt(application=application, base_url="", at=timezone.now())
-    email_from(
+    email = email_from(
         MailTemplate(subject_en="x", body_en="{vacancy} {brand} {signature}"),
         application,
         language="en",
-    ).queue(kind=Message.Kind.TEMPLATE, author=None, stage_change=None, at=timezone.now())
+    ).outgoing(kind=Message.Kind.TEMPLATE, author=None, stage_change=None)
+    outbox.queue(email, at=timezone.now())
     tokens = bearer(make_token(application.user))
     client.force_login(application.user)
     single, preview = f"/v1/vacancies/{vacancy.pk}", token_for(vacancy.pk)

@@ -14,10 +14,17 @@ from vacancies.operations.save import Edit, save_content
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("start", range(0, 50, 10))
-def test_random_sequences_equal_the_model(start, settings):
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(4),
+        pytest.param(range(4, 25), marks=pytest.mark.slow("many requests")),
+        pytest.param(range(25, 50), marks=pytest.mark.slow("many requests")),
+    ],
+)
+def test_random_sequences_equal_the_model(seeds, settings):
     settings.INTEGRATION_RATE = "off"
-    for seed in range(start, start + 10):
+    for seed in seeds:
         Sequence(seed).run()
 
 
