@@ -40,20 +40,28 @@ STEP = 100  # rows to read at a time, at least
 _GAPS = (
     "SELECT 1 FROM jobsite_cursorgap WHERE after < %s AND before > %s OR after < %s AND before > %s"
 )
+# What `change` needs of a vacancy: its columns and the flags of its entry, for both lists.
+_CURRENT = "v.status, v.audience, v.publish_from, v.publish_until, v.brand_id"
+_FLAGS = "e.was_external, e.was_internal, e.has_moved"
 # The entries of commits, and before those of a commit with touches, a row with the id 0.
 _ENTRIES = (
-    "SELECT * FROM (SELECT c.number, e.vacancy_id FROM jobsite_commit AS c "
-    "JOIN vacancies_feedentry AS e ON e.mark = c.mark "
+    "SELECT * FROM (SELECT c.number, e.vacancy_id{current} FROM jobsite_commit AS c "
+    "JOIN vacancies_feedentry AS e ON e.mark = c.mark{vacancy} "
     "WHERE c.number BETWEEN %s AND %s AND (c.number > %s OR e.vacancy_id > %s) "
-    "ORDER BY 1, 2 LIMIT %s) AS entries UNION ALL SELECT * FROM (SELECT c.number, 0 "
-    "FROM jobsite_commit AS c WHERE c.number BETWEEN %s AND %s AND EXISTS (SELECT 1 FROM "
+    "ORDER BY 1, 2 LIMIT %s) AS entries UNION ALL SELECT * FROM (SELECT c.number, 0{current} "
+    "FROM jobsite_commit AS c{nothing} WHERE c.number BETWEEN %s AND %s AND EXISTS (SELECT 1 FROM "
     "vacancies_feedtouch AS t WHERE t.mark = c.mark) ORDER BY 1 LIMIT 1) AS touched "
     "ORDER BY 1, 2 LIMIT %s"
 )
-# On PostgreSQL, the vacancies and their entries in one statement.
+_ENTRY_IDS = _ENTRIES.format(current="", vacancy="", nothing="")
+# On PostgreSQL, with the vacancies.
+_ENTRY_ROWS = _ENTRIES.format(
+    current=f", {_CURRENT}, {_FLAGS}",
+    vacancy=" LEFT JOIN vacancies_vacancy AS v ON v.id = e.vacancy_id",
+    nothing=" LEFT JOIN vacancies_vacancy AS v ON false LEFT JOIN vacancies_feedentry AS e ON false",
+)
 _BY_ID = (
-    "SELECT ids.id, v.status, v.audience, v.publish_from, v.publish_until, v.brand_id, "
-    "CASE WHEN %s THEN e.was_internal ELSE e.was_external END, e.has_moved "
+    f"SELECT ids.id, {_CURRENT}, {_FLAGS} "
     "FROM unnest(%s::bigint[]) AS ids (id) LEFT JOIN vacancies_vacancy AS v ON v.id = ids.id "
     "LEFT JOIN vacancies_feedentry AS e ON e.vacancy_id = ids.id"
 )
@@ -182,13 +190,14 @@ class _Reader:
         """
         last, used = NOWHERE, 0
         while batch := list(islice(rows, self.step)):
-            current = self.current([pk for _, pk in batch])
+            current = {row[1]: row[1:] for row in batch if len(row) > 2}
+            current |= self.current([row[1] for row in batch if row[1] not in current])
             for row in batch:
                 if len(changes) == self.size or used == limit:
                     return True, last
                 change = self.change(current[row[1]])
                 changes += [change] if change else []
-                last, used = row, used + 1
+                last, used = row[:2], used + 1
         return used == limit, last
 
     def members(self) -> PublishedQuerySet:
@@ -217,19 +226,21 @@ class _Reader:
     def current(self, pks: list[int]) -> dict[int, tuple]:
         """Return by id what `change` needs: the vacancy as it is now, and the flags of its entry."""
         if is_maintained():
-            return {row[0]: row for row in fetch(_BY_ID, self.list.is_internal, pks)}
+            return {row[0]: row for row in fetch(_BY_ID, pks)} if pks else {}
         columns = ("pk", "status", "audience", "publish_from", "publish_until", "brand_id")
-        vacancies = Vacancy.objects.filter(pk__in=pks).values_list(*columns)
+        found = {pk: (pk, *[None] * 5) for pk in pks}
+        found |= {row[0]: row for row in Vacancy.objects.filter(pk__in=pks).values_list(*columns)}
         entries = FeedEntry.objects.filter(pk__in=pks)
-        flags = {pk: row for pk, *row in entries.values_list("pk", _flag(self.list), "has_moved")}
-        known = {row[0]: row for row in vacancies}
-        return {pk: (*known.get(pk, (pk, *[None] * 5)), *flags.get(pk, (None, None))) for pk in pks}
+        names = ("was_external", "was_internal", "has_moved")
+        flags = {pk: row for pk, *row in entries.values_list("pk", *names)}
+        return {pk: (*found[pk], *flags.get(pk, (None,) * 3)) for pk in pks}
 
     def change(self, row: tuple) -> FeedChange | None:
         """Return the change of a vacancy, whose status is None if it is gone. None: no client has
         it.
         """
-        pk, status, audience, start, end, brand, was_in_list, has_moved = row
+        pk, status, audience, start, end, brand, was_external, was_internal, has_moved = row
+        was_in_list = was_internal if self.list.is_internal else was_external
         is_of_brand = self.brand is None or brand == self.brand
         has_begun = status == "published" and start <= self.now and audience in self.list.audiences
         if has_begun and is_of_brand:
@@ -257,13 +268,14 @@ def changed(number: int, last: int, *, step: int) -> Iterator[tuple[int, int]]:
     first, last = (number + 1, 0) if last == END else (number, last)
     while True:
         rows = _entries(first, END, last, step)
-        for number, pk in rows:
+        for row in rows:
+            number, pk = row[:2]
             if not pk:  # it has touches
                 after = last if number == first else 0
                 yield from ((number, pk) for pk in _carriers(number, after, step))
                 first, last = number + 1, 0
                 break
-            yield number, pk
+            yield row
             first, last = number, pk
         else:
             if len(rows) < step:
@@ -271,14 +283,15 @@ def changed(number: int, last: int, *, step: int) -> Iterator[tuple[int, int]]:
 
 
 def _entries(first: int, until: int, last: int, step: int) -> list[tuple]:
-    return fetch(_ENTRIES, first, until, first, last, step, first, until, step)
+    sql = _ENTRY_ROWS if is_maintained() else _ENTRY_IDS
+    return fetch(sql, first, until, first, last, step, first, until, step)
 
 
 def _carriers(number: int, last: int, step: int) -> Iterator[int]:
     """Yield the ids of the entries of a commit and of the vacancies that it touched, in batches."""
     touches = fetch(_TOUCHES, number)
     while True:
-        found = {pk for _, pk in _entries(number, number, last, step + 1) if pk}
+        found = {row[1] for row in _entries(number, number, last, step + 1)} - {0}
         for kind, pk in touches:
             for rows, name in _showing(kind, pk):
                 ids = rows.filter(**{f"{name}__gt": last}).order_by(name)

@@ -21,13 +21,13 @@ def test_copies_equal_the_lists(seed):
 def without_flags(monkeypatch):
     """R1: the flags do not stay set."""
     plain = _Reader.change
-    monkeypatch.setattr(_Reader, "change", lambda self, row: plain(self, (*row[:6], None, None)))
+    monkeypatch.setattr(_Reader, "change", lambda self, row: plain(self, (*row[:6], None, None, None)))
 
 
 def without_moves(monkeypatch):
     """R3: a vacancy of another brand is not removed from its earlier one."""
     plain = _Reader.change
-    monkeypatch.setattr(_Reader, "change", lambda self, row: plain(self, (*row[:7], False)))
+    monkeypatch.setattr(_Reader, "change", lambda self, row: plain(self, (*row[:8], False)))
 
 
 def without_touches(monkeypatch):

@@ -105,7 +105,7 @@ class ChangeViewSet(ListViewSet):
         return json_response(body)
 
     def current_page(self) -> FeedBody | None:
-        """Return the page without a snapshot, which costs four statements. None if this process
+        """Return the page without a snapshot, which takes four statements. None if this process
         does not know the revision, if it changes meanwhile, and if an item has to be rendered.
         """
         totals = process_cache.process.totals_at(self.now, None) if has_read_model() else None
