@@ -76,7 +76,8 @@ def make(**columns: Any) -> Application:
         "language": "de",
         "created_at": at,
         "updated_at": at,
-        "vacancy": columns.get("vacancy") or make_vacancy(title=f"{MARK} vacancy"),
+        "vacancy": columns.get("vacancy")
+        or make_vacancy(title=f"{MARK} vacancy", brand=make_brand(f"{MARK} brand")),
         "phone": "0470 12 34 56",
     }
     application = Application.objects.create(**defaults | columns)
