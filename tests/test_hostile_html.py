@@ -159,6 +159,7 @@ def test_consent_text_is_stored_unchanged(admin_client: Client) -> None:
     """It is a plain label: sites display it as text, so it is not sanitised."""
     text = PAYLOADS["img-onerror"]
     form = {
+        "purpose": "application",
         "language": "en",
         "text": text,
         "statement_url": "https://x.example",

@@ -272,7 +272,7 @@ def test_form_takes_no_more_queries_with_more_rows(anna, vacancy, django_assert_
             VacancyOption.objects.create(vacancy=vacancy, option=option)
             Attachment.objects.create(vacancy=vacancy, name="a", url="https://acme.test/a")
         anna.get(page(vacancy))
-        with django_assert_max_num_queries(22) as queries:
+        with django_assert_max_num_queries(23) as queries:
             anna.get(page(vacancy))
         found.append(len(queries))
     assert found[0] == found[1]

@@ -78,7 +78,7 @@ SPECIAL = {
         ),
         *("interview", "cancel-interview", "reply-interview", "withdraw-offer", "choose-times"),
         *("summary", "task", "rate", "read"),
-        *("candidate", "join", "separate", "undo-join", "yours"),
+        *("candidates", "candidate", "join", "separate", "undo-join", "yours"),
     ),
     "auth.user": ("password", "invitations/send-again", "invitations/withdraw"),
     "forms_structure.form": (
