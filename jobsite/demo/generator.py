@@ -96,7 +96,8 @@ class Rows:
             for name, ends in LENGTHS.items()
         }
 
-    def _translation(self, code: str, town: str) -> Row:
+    def translation(self, code: str, town: str) -> Row:
+        """Return ready texts in another language."""
         title = f"{self.random.choice(self.titles[code])}, {town}"
         texts = {name: self.random.choice(pool) for name, pool in self.texts[code].items()}
         return {"title": title, "title_internal": title, **texts, "ready": True}
@@ -137,7 +138,7 @@ class Rows:
             **{name: random.choice(pool) for name, pool in self.texts["en"].items()},
         }
         others = [code for code in self.texts if code != "en"]
-        row["translations"] = {code: self._translation(code, town) for code in others}
+        row["translations"] = {code: self.translation(code, town) for code in others}
         row["options"] |= {"functiongroup": [group], "regions": regions}
         if random.random() < 0.6:
             row["last_day"] = random.randint(1, 90)

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from statistics import median
 
 from tests.benchmarks.read_path import ENV
@@ -68,6 +69,32 @@ def serve() -> None:
         print(taken * 1000 / requests, flush=True)
 
 
+def translate() -> None:
+    """Give all vacancies ready texts in each language."""
+    from tests.benchmarks.process import analyze  # sets Django up
+
+    # isort: split
+
+    from jobsite.demo.content import read, translations
+    from jobsite.demo.generator import Rows
+    from vacancies.models import Vacancy, VacancyText
+    from vacancies.search.merge import merge
+
+    rows = Rows(Random(1), read())
+    pks = [*Vacancy.objects.order_by("pk").values_list("pk", flat=True)]
+    for start in range(0, len(pks), 1000):
+        VacancyText.objects.bulk_create(
+            text
+            for vacancy in Vacancy.objects.filter(pk__in=pks[start : start + 1000])
+            for code in LANGUAGES.split(",")
+            for text in translations(
+                vacancy, {"translations": {code: rows.translation(code, vacancy.location)}}
+            )
+        )
+    merge()
+    analyze()
+
+
 @contextmanager
 def reader(environment: dict[str, str]) -> Iterator[Callable[[str], float]]:
     """Yield what measures a case in a process of its own."""
@@ -89,15 +116,20 @@ def reader(environment: dict[str, str]) -> Iterator[Callable[[str], float]]:
 def environments(server: Postgres, vacancies: int) -> list[dict[str, str]]:
     """Return the environment of each database, which has `vacancies`."""
     found = []
-    for name, languages in (("one", ""), ("four", LANGUAGES)):
+    made = server.sql("SELECT string_agg(datname, ' ') FROM pg_database").split()
+    steps = {
+        "one": ("", "", ["tests.benchmarks.content", "fill", str(vacancies)]),
+        "four": (LANGUAGES, "TEMPLATE one", ["tests.benchmarks.translations", "--translate"]),
+    }
+    for name, (languages, template, words) in steps.items():
         server.database = "postgres"
-        if not server.sql(f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):
-            server.sql(f"CREATE DATABASE {name}")
+        if name not in made:
+            server.sql(f"CREATE DATABASE {name} {template}")
         server.database = name
         own = {"DATABASE_URL": server.url, "TEXT_LANGUAGES": languages}
         found.append(os.environ | ENV | own)
-        words = [sys.executable, "-m", "tests.benchmarks.content", "fill", str(vacancies)]
-        subprocess.run(words, env=found[-1], check=True)
+        if name not in made:
+            subprocess.run([sys.executable, "-m", *words], env=found[-1], check=True)
     return found
 
 
@@ -106,10 +138,11 @@ def main() -> None:
     parser.add_argument("--vacancies", type=int, default=10_000)
     parser.add_argument("--turns", type=int, default=15)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    for name in ("--serve", "--translate"):
+        parser.add_argument(name, action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.serve:
-        serve()
+    if options.serve or options.translate:
+        serve() if options.serve else translate()
         return
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
