@@ -21,7 +21,9 @@ def test_copies_equal_the_lists(seed):
 def without_flags(monkeypatch):
     """R1: the flags do not stay set."""
     plain = _Reader.change
-    monkeypatch.setattr(_Reader, "change", lambda self, row: plain(self, (*row[:6], None, None, None)))
+    monkeypatch.setattr(
+        _Reader, "change", lambda self, row: plain(self, (*row[:6], None, None, None))
+    )
 
 
 def without_moves(monkeypatch):
