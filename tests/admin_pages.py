@@ -243,7 +243,7 @@ def make_rows(text: str, colleague: User) -> SimpleNamespace:
         purpose="pool",
         text=text,
         version=1,
-        due_on=timezone.localdate(now),
+        due_on=timezone.localdate(now) - timedelta(days=1),  # can be asked again
     )
     tag = Tag.objects.create(
         brand=brand, name=f"{text} tag {WORD}"[:40], folded=f"{text} tag {WORD}"
