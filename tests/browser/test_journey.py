@@ -68,7 +68,7 @@ def _settings(settings: Any, live_server: Any) -> None:
 @pytest.fixture
 def vacancy(filters: Any) -> Vacancy:
     make_stage("Received", en="Received")
-    personal, _languages, _question, documents = (each["section"] for each in presets("en"))
+    personal, _languages, _question, documents, _pool = (each["section"] for each in presets("en"))
     form = forms.create(name="Form", structure=[personal, documents])
     start = timezone.now() - timedelta(days=1)
     make_vacancy(title="Cook", publish_from=start, apply_url="https://apply.acme.test/cook")
