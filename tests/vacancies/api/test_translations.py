@@ -163,6 +163,8 @@ def test_stored_items_and_lists_follow_the_texts(site, settings):
         assert set(stored.values_list("vacancy", flat=True)) == {first.pk, second.pk}
     text.delete()
     assert differences(site, paths) == {}
+    if not ON_POSTGRESQL:
+        return  # nothing is stored: the test below counts the statements
     shown = [path for path in paths if not path.endswith("nl")]
     with_languages = {path: statements(path) for path in shown}
     settings.TEXT_LANGUAGES = []
