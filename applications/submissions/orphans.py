@@ -25,9 +25,8 @@ def orphans(*, at: datetime) -> Iterator[private_files.Stored]:
 def _named(names: list[str]) -> set[str]:
     """Return those of `names` that have a row."""
     steps = (names[start : start + STEP] for start in range(0, len(names), STEP))
-    return {
-        path for step in steps for path in _of(SubmissionFile, step).union(_of(MessageFile, step))
-    }
+    models = (SubmissionFile, MessageFile)
+    return {path for step in steps for model in models for path in _of(model, step)}
 
 
 def _of(model: type[PrivateFile], names: list[str]) -> QuerySet:

@@ -52,4 +52,4 @@ def foreign_words(language: str) -> set[str]:
         for each in (Filter, FilterOption)
     )
     labels = options.values_list("label", flat=True)
-    return set(filters.values_list("label", flat=True).union(labels))
+    return set(filters.values_list("label", flat=True).union(labels).order_by())
