@@ -526,13 +526,15 @@ def test_overlapping_folders_are_an_error(settings, monkeypatch, tmp_path):
     """The private folder is neither inside nor around a public one."""
     database = {"ENGINE": "django.db.backends.postgresql", "NAME": "jobsite"}
     monkeypatch.setitem(settings.DATABASES, "default", database)
+    # not the real project: the folder of this test may be beside it
+    project = settings.BASE_DIR = tmp_path / "around" / "project"
     for media, static, private, found in (
         ("files/media", "files/static", "private", []),
         ("files", "files", "private", ["E011"]),
         ("static/media", "static", "private", ["E011"]),
         ("media", "media/static", "private", ["E011"]),
-        (ROOT, "static", "private", ["E012"]),
-        ("media", ROOT.parent, "private", ["E012"]),
+        (project, "static", "private", ["E012"]),
+        ("media", project.parent, "private", ["E012"]),
         ("files/media", "files/static", "files/private", []),
         ("files/media", "files/static", "files/media", ["E012"]),
         ("files/media", "files/static", "files/media/private", ["E012"]),
