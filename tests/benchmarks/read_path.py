@@ -15,8 +15,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
@@ -103,16 +103,10 @@ def serve() -> None:
 
 
 @contextmanager
-def process(folder: Path) -> Iterator[Callable[[str], float]]:
-    """Run the version in `folder`. Yield what measures a case in it."""
-    with subprocess.Popen(
-        [sys.executable, __file__, "--serve"],
-        cwd=folder,
-        env=os.environ | ENV | {"PYTHONPATH": str(folder)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as running:
+def process(command: Sequence[str], **options: Any) -> Iterator[Callable[[str], float]]:
+    """Run `command`, with `options` of Popen. Yield what measures a case in it."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, **options) as running:
         assert running.stdin
         assert running.stdout
 
@@ -123,6 +117,12 @@ def process(folder: Path) -> Iterator[Callable[[str], float]]:
 
         yield measure
         running.stdin.close()
+
+
+def version(folder: Path) -> AbstractContextManager[Callable[[str], float]]:
+    """Run the version in `folder`."""
+    environment = os.environ | ENV | {"PYTHONPATH": str(folder)}
+    return process([sys.executable, __file__, "--serve"], cwd=folder, env=environment)
 
 
 def main() -> None:
@@ -136,7 +136,7 @@ def main() -> None:
         serve()
         return
     own = Path(__file__).parents[2]
-    with process(own) as ours, process((options.other or own).resolve()) as other:
+    with version(own) as ours, version((options.other or own).resolve()) as other:
         print("| case | other: decile, median | this: decile, median |\n|---|--:|--:|")
         for case in options.only:
             taken: dict[Callable[[str], float], list[float]] = {other: [], ours: []}

@@ -13,13 +13,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from statistics import median
 
-from tests.benchmarks.read_path import ENV
+from tests.benchmarks.read_path import ENV, process
 from tests.servers import Postgres
 
 LIST = "/v1/vacancies?page[size]=20"
@@ -95,24 +93,6 @@ def translate() -> None:
     analyze()
 
 
-@contextmanager
-def reader(environment: dict[str, str]) -> Iterator[Callable[[str], float]]:
-    """Yield what measures a case in a process of its own."""
-    words = [sys.executable, "-m", "tests.benchmarks.translations", "--serve"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, env=environment, stdin=pipe, stdout=pipe, text=True) as running:
-        assert running.stdin
-        assert running.stdout
-
-        def measure(case: str) -> float:
-            print(case, file=running.stdin, flush=True)
-            assert running.stdout
-            return float(running.stdout.readline())
-
-        yield measure
-        running.stdin.close()
-
-
 def environments(server: Postgres, vacancies: int) -> list[dict[str, str]]:
     """Return the environment of each database, which has `vacancies`."""
     found = []
@@ -149,7 +129,8 @@ def main() -> None:
         place = options.folder or Path(folder) / "data"
         with Postgres(place, shared_buffers="512MB") as server:
             one, four = environments(server, options.vacancies)
-            with reader(one) as before, reader(four) as after:
+            command = [sys.executable, "-m", "tests.benchmarks.translations", "--serve"]
+            with process(command, env=one) as before, process(command, env=four) as after:
                 print("| case | one language | four | ratio | target |\n|---|--:|--:|--:|--:|")
                 for name, (_path, target) in CASES.items():
                     rows = [

@@ -12,23 +12,17 @@ from unfold.contrib.filters.admin import DropdownFilter
 
 from applications.admin.candidates.contact import contacted_since
 from applications.admin.candidates.scope import own_applications
-from applications.admin.list.filters import OLDER, PoolFilter, TagFilter
-from applications.admin.moves.pages import stages
+from applications.admin.list.filters import OLDER, PoolFilter, StageFilter, TagFilter
 from applications.models import StageChange, without_undone
 from jobsite.admin.base import as_id
 from jobsite.types import StrOrPromise, UserRequest
 
 
-class ReachedFilter(DropdownFilter):
+class ReachedFilter(StageFilter):
     """By a stage that an application is in or was in."""
 
     title = _("stage reached")
     parameter_name = "reached"
-
-    def lookups(
-        self, request: UserRequest, model_admin: ModelAdmin
-    ) -> list[tuple[str, StrOrPromise]]:
-        return [(str(stage.pk), str(stage)) for stage in stages(request)]
 
     def queryset(self, request: UserRequest, queryset: QuerySet) -> QuerySet:
         stage = as_id(self.value())
