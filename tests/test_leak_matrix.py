@@ -381,6 +381,7 @@ QUERIES = (
 )
 
 
+@pytest.mark.slow("many cases")
 @pytest.mark.parametrize(
     "viewer", ["anonymous", *(pytest.param(v, marks=MANY) for v in EVERYTHING[1:])]
 )
@@ -437,6 +438,7 @@ def test_cache_deception_is_not_possible(world):
 # --- The admin -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow("many cases")
 @pytest.mark.parametrize(
     "viewer",
     ["applicant B", *(pytest.param(v, marks=MANY) for v in ("anonymous", "expired session"))],
@@ -463,6 +465,7 @@ def is_refused(response: Any) -> bool:
     return response.status_code in (404, 405)
 
 
+@pytest.mark.slow("many cases")
 def test_view_on_site_does_not_reveal_that_a_row_exists(world):
     """Django's own view redirects for hidden rows and not for absent ones."""
     kind, found = ContentType.objects.get_for_model(Vacancy).pk, []

@@ -195,6 +195,7 @@ def test_pages_are_404_without_the_career_site(settings):
     assert not Message.objects.exists()
 
 
+@pytest.mark.slow("opens many pages")
 def test_pages_and_emails_are_in_the_language_of_the_alert():
     """No text and no line is the same in English, unless it is a name or an address."""
     vacancy, found = make_vacancy(title=MARK, location=MARK), {}

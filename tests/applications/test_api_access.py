@@ -116,6 +116,7 @@ def test_user_sees_their_own_applications_only(clients, method):
     assert wrong == {}
 
 
+@pytest.mark.slow("many cases")
 def test_credentials_do_not_change_public_responses(clients, filters):
     """Each credential on some paths:
     all paths with those of an account, in turn with the others.

@@ -197,6 +197,7 @@ def applicant_pages(prefix: str, token: str, pk: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow("opens many pages")
 def test_every_page_of_an_applicant(office: SimpleNamespace) -> None:
     mia = Client()
     user = make_user(f"{MARK}user", email=ADDRESS)
@@ -214,6 +215,7 @@ def test_every_page_of_an_applicant(office: SimpleNamespace) -> None:
     assert {page: left for page, left in found.items() if left} == {}
 
 
+@pytest.mark.slow("opens many pages")
 @pytest.mark.parametrize("language", ["en", LANGUAGE])
 def test_apply_page_is_in_the_language_of_the_form(
     office: SimpleNamespace, settings: Any, language: str

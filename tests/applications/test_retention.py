@@ -160,6 +160,7 @@ def test_purged_account_leaves_no_data(person, time_machine, at):
     assert not AccessLog.objects.exists()
 
 
+@pytest.mark.slow("many cases")
 def test_old_access_log_of_an_erased_applicant_is_purged(person, at, time_machine):
     run("erase_applicant", NAME)
     assert AccessLog.objects.count() == 4

@@ -93,6 +93,8 @@ def test_form_accepts_applications_with_a_required_address():
         assert accepts_applications(structure) is expected, structure
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 @pytest.mark.django_db
 @search(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(structures(fields_max=4, roles=["email"]), min_size=1, max_size=5), st.data())

@@ -4,6 +4,7 @@ import re
 from datetime import date
 from string import ascii_letters, digits
 
+import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -296,6 +297,7 @@ def changed_submissions(sections):
     return [None, [], "x", 1, [full], *both, *changed]
 
 
+@pytest.mark.slow("many cases")
 def test_each_removed_or_added_member_is_validated_by_the_rules():
     sections = served(specimen(), "en", CONSENT)
     validator = Draft202012Validator(submission_schema(sections, address=ADDRESS))

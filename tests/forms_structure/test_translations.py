@@ -150,6 +150,7 @@ def edits(draw, structure):
     return clean(changed)
 
 
+@pytest.mark.slow("random sequences")
 @given(data=st.data())
 @examples(max_examples=60)
 def test_random_edits_keep_a_translation_equal_and_lose_no_text(data):

@@ -51,6 +51,8 @@ UNUSED += (
 UNUSED += ("DomainNameValidator",)
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_no_input_names_a_column():
     """CVE-2025-57833, 2025-64459, 2025-13372, 2026-1287, 2026-1312: keys from outside, unpacked into a query,
     are SQL."""

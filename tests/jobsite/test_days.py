@@ -150,6 +150,7 @@ def test_closing_within_a_week_counts_calendar_days(week, admin_client: Client, 
     assert found == {"Nurse -1"}
 
 
+@pytest.mark.slow("many cases")
 def test_days_begin_and_end_where_the_clock_changes_at_midnight(settings):
     """A closing date is a day also in zones without a midnight on some days, as it is stored:
     in UTC.

@@ -67,6 +67,7 @@ def rows():
     return {model.__name__: list(model.objects.order_by("pk").values()) for model in MODELS}
 
 
+@pytest.mark.slow("makes the demo's content")
 def test_every_state_list_field_and_vocabulary_is_used(loaded):
     assert all(loaded.values())
     assert {vacancy.state_at(AT) for vacancy in Vacancy.objects.all()} == {

@@ -31,6 +31,7 @@ def test_generated_vacancies_are_published_and_varied(client, filters, at, setti
     assert run("lint_vacancies")[0] == 0
 
 
+@pytest.mark.slow("generates vacancies")
 def test_generated_vacancies_are_the_same_for_the_same_seed(filters, at):
     columns = (
         "title",

@@ -382,6 +382,7 @@ def test_audit_detects_a_career_site_with_wrong_rules(career_site, monkeypatch):
     }
 
 
+@pytest.mark.slow("many cases")
 def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
     in_list = VacancyQuerySet.in_list
     monkeypatch.setattr(
@@ -402,6 +403,7 @@ def test_audit_detects_a_list_with_a_wrong_rule(every_kind, monkeypatch):
     )
 
 
+@pytest.mark.slow("many cases")
 def test_audit_detects_a_form_with_a_wrong_rule(every_kind, monkeypatch):
     def any_form(view, pk):
         view.vacancy = Vacancy.objects.get(pk=pk)

@@ -470,6 +470,7 @@ def test_options_are_merged_and_kept_while_in_use(root: Client, shop: dict[Any, 
 # --- previews, permissions, catalogs of scripts ------------------------------------------------
 
 
+@pytest.mark.slow("opens many pages")
 def test_previews(client: Client, shop: dict[Any, Any]) -> None:
     Vacancy.objects.update(video="https://zyx.test/v")
     for token in (*(token_for(vacancy.pk) for vacancy in shop.values()), "wrong"):
@@ -517,6 +518,7 @@ def test_scripts_have_their_catalog(root: Client) -> None:
 # --- what stays English ------------------------------------------------------------------------
 
 
+@pytest.mark.slow("many cases")
 def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any]) -> None:
     pk = shop[State.PUBLISHED].pk
     paths = [
@@ -542,6 +544,7 @@ def test_api_does_not_depend_on_the_language(client: Client, shop: dict[Any, Any
     assert [answer.headers for answer in spoken] == [answer.headers for answer in plain]
 
 
+@pytest.mark.slow("many cases")
 def test_commands_are_in_english_on_every_site(
     shop: dict[Any, Any], capsys: Any, settings: Any
 ) -> None:

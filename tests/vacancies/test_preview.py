@@ -321,6 +321,7 @@ def test_admin_shows_the_preview_link_to_viewers_of_the_vacancy(client: Client) 
 # --- the page of a public vacancy ---
 
 
+@pytest.mark.slow("opens many pages")
 def test_page_is_open_like_the_item_of_the_interface(client: Client, settings: Any) -> None:
     vacancy = make_full("published")
     absent = client.get(f"/vacancies/{10**9}").content

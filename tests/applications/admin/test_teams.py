@@ -225,6 +225,7 @@ def test_no_page_tells_members_what_is_not_for_the_team(team, hidden):
     assert wrong == []
 
 
+@pytest.mark.slow("opens many pages")
 def test_members_judge_on_one_page(team, hidden):
     client = signed_in(team.manager)
     waiting = client.get(YOURS).content.decode()

@@ -162,6 +162,7 @@ def without_titles(rules: Any) -> Any:
     return [without_titles(each) for each in rules] if isinstance(rules, list) else rules
 
 
+@pytest.mark.slow("many cases")
 @given(data=st.data())
 @examples(max_examples=50)
 def test_both_languages_accept_the_same_values(data):

@@ -96,6 +96,7 @@ def check_one_form(data: Any, validate: node.Validators | None, count: int) -> N
         ]
 
 
+@pytest.mark.slow("many cases")
 @search(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_server_and_jsonschema_agree(data: Any) -> None:

@@ -32,6 +32,7 @@ def test_help_text_is_escaped_unless_it_is_marked_safe(rf: Any) -> None:
             assert (expected in html, "<i x-data" in html) == (True, False), template
 
 
+@pytest.mark.slow("opens many pages")
 def test_vacancy_shows_the_name_of_its_form_as_text(admin_client: Client, filters: Any) -> None:
     vacancy = make_vacancy(form=Form.objects.create(name=NAME))
 

@@ -4,6 +4,7 @@ process, without a time limit, and eight of them stop a service.
 
 from collections.abc import Iterator
 
+import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Model
@@ -37,6 +38,7 @@ def test_no_list_allows_regular_expressions() -> None:
     assert checked > 500
 
 
+@pytest.mark.slow("opens many pages")
 def test_lists_take_what_their_filters_ask_for_and_refuse_other_lookups(
     admin_client: Client,
 ) -> None:

@@ -416,6 +416,7 @@ def test_links_lead_from_a_list_to_the_submission(client):
     assert reached == {"getVacancy", "getVacancyForm", "getVacancyFormSchema", "submitApplication"}
 
 
+@pytest.mark.slow("many cases")
 @pytest.mark.usefixtures("_site")
 def test_responses_match_the_document(client):
     """Of every operation, and forms of every kind."""

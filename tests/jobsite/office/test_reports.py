@@ -120,6 +120,7 @@ def test_reports_count_applications_by_vacancy_and_source_today_included(world):
     ]
 
 
+@pytest.mark.slow("opens many pages")
 def test_reports_show_visitors_up_to_their_applications(world, settings):
     settings.CAREER_SITE = True
     first, second, foreign = (
@@ -243,6 +244,7 @@ def test_deleted_brand_is_named(world):
     assert names == ["Deleted brand", f"{FOREIGN} brand"]
 
 
+@pytest.mark.slow("many cases")
 def test_invalid_report_returns_400_and_names_the_field(world):
     expected = {
         "since=yesterday": "since",

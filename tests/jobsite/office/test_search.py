@@ -238,6 +238,8 @@ def test_rows_of_other_brands_are_not_found(office):
         assert "Applications" not in found(office.anna, text), text
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_words_of_other_brands_cost_what_unknown_words_cost(office):
     """The same statements, so that the time does not tell them apart."""
     secret = make_vacancy(title="Wombat", brand=make_brand("Wombat"))

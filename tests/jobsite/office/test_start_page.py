@@ -50,6 +50,7 @@ def test_start_page_shows_applications_to_read_of_own_brands(office):
         assert [row.pk for row in office.anna.get(url).context["cl"].result_list] == [office.own.pk]
 
 
+@pytest.mark.slow("opens many pages")
 def test_filled_vacancy_is_visible_and_proposes_to_unpublish(office, at):
     """On the start page, in the list, and in its head."""
     nurse, url = office.own.vacancy, "/admin/vacancies/vacancy/"

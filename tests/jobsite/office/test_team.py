@@ -43,6 +43,7 @@ def accept():
     return re.search(r"/account/invitation/\S+", as_email(text).body)[0]
 
 
+@pytest.mark.slow("opens many pages")
 def test_a_recruiter_adds_a_manager_by_address_who_then_sees_the_applications(
     anna, vacancy, client
 ):

@@ -90,6 +90,7 @@ def test_brand_administrator_sees_members_of_own_brands(brand_admin, acme, beta)
 # --- the form -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("opens many pages")
 def test_page_has_no_passwords_and_permissions(administrator, acme):
     an = colleague("an", "Recruiter", acme)
     text = signed_in(administrator).get(f"{LIST}{an.pk}/change/").content.decode()
@@ -241,6 +242,7 @@ def test_group_beyond_own_permissions_is_not_changed():
 # --- deactivation ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("opens many pages")
 def test_deactivation_asks_first_and_ends_sessions(administrator, acme):
     an = colleague("an", "Recruiter", acme, first_name="An", last_name="Maes")
     session = signed_in(an)

@@ -28,6 +28,8 @@ def constraints(table: str) -> dict[str, Any]:
         return connection.introspection.get_constraints(cursor, table)
 
 
+@pytest.mark.slow("migrates a database")
+@pytest.mark.each_database
 def test_tables_are_those_of_the_models(db):
     owned = [
         model

@@ -39,6 +39,8 @@ def assert_same(paths, **headers):
         assert one == other, path
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 @pytest.mark.parametrize("access", ["public", "authenticated", "network"])
 @pytest.mark.parametrize(
     "headers",

@@ -249,6 +249,7 @@ def test_invalid_parameter_is_named(client, query, named):
     assert named in unescape(body)
 
 
+@pytest.mark.slow("many cases")
 def test_names_that_are_no_parameters_of_the_list_are_ignored(client):
     make_vacancy(title="Nurse")
     brand = make_brand("Acme").slug
@@ -509,6 +510,7 @@ def test_lists_of_several_brands_have_their_logos(client):
     assert logo not in get(client, "/brands/acme")
 
 
+@pytest.mark.slow("opens many pages")
 def test_similar_vacancies_are_public_ones_of_the_category_and_region(
     client, django_assert_max_num_queries
 ):
@@ -595,6 +597,7 @@ def test_vacancy_that_is_deleted_meanwhile_is_404(client, monkeypatch):
     get(client, vacancy.site_path, 404)
 
 
+@pytest.mark.slow("opens many pages")
 def test_pages_have_no_cookie_and_no_script(client, admin_client):
     vacancy = make_vacancy()
     for path in ("/jobs", vacancy.site_path, f"/brands/{vacancy.brand.slug}", "/jobs/999999"):

@@ -50,6 +50,7 @@ def links(body: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow("many cases")
 def test_place_is_found_in_any_language_and_named_as_it_was_typed():
     client = Client()
     for typed in ("Ghent", "Gand", "gent", "9000 Gent", "Gent, Belgium"):

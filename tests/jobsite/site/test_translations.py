@@ -114,6 +114,7 @@ def test_sitemap_has_each_page_with_its_alternates(client, nurse):
     assert own == {dutch: links, french: links}
 
 
+@pytest.mark.slow("opens many pages")
 def test_hreflang_of_many_pages_is_reciprocal(client, django_assert_max_num_queries):
     for number in range(15):
         vacancy = make_vacancy(title=f"Job {number}", language=("nl", "fr", "en", "it")[number % 4])
@@ -179,6 +180,7 @@ def test_address_of_a_brand_may_have_the_language(client, nurse, settings):
     assert links_of_page(get(client, f"/fr/jobs/{nurse.pk}-infirmiere")) == {}
 
 
+@pytest.mark.slow("opens many pages")
 def test_audit_reads_the_pages_of_each_language(client, nurse, monkeypatch):
     def differences() -> list[str]:
         audit = SiteAudit(

@@ -263,6 +263,7 @@ def test_scheduled_publication_is_approved_for_its_time(ed, lea, strict, time_ma
     assert reread(late).publish_from == NOW + 30 * DAY
 
 
+@pytest.mark.slow("opens many pages")
 def test_incomplete_vacancy_cannot_be_submitted_or_approved(
     ed: Client, lea: Client, strict: Brand
 ) -> None:
@@ -315,6 +316,7 @@ def test_change_of_a_public_vacancy_waits(
     assert Version.objects.latest("pk").change == Change.CHANGED
 
 
+@pytest.mark.slow("opens many pages")
 def test_closing_date_or_an_unpublished_text_changes_without_approval(
     ed: Client, strict: Brand
 ) -> None:
@@ -327,6 +329,7 @@ def test_closing_date_or_an_unpublished_text_changes_without_approval(
     assert (reread(vacancy).title, outcomes(vacancy)) == ("B", [])
 
 
+@pytest.mark.slow("opens many pages")
 def test_second_change_is_added_to_the_first(ed: Client, lea: Client, strict: Brand) -> None:
     vacancy = make(strict)
     ed.post(page(vacancy), opened(ed, page(vacancy)) | {"title": "First"})
@@ -482,6 +485,7 @@ def test_change_that_was_sent_back_is_continued(ed: Client, lea: Client, strict:
         assert opened(ed, f"{page(other)}?changes={wrong}")["title"] == "Nurse"
 
 
+@pytest.mark.slow("opens many pages")
 def test_files_of_requests_are_kept_and_shown_to_the_brand(ed, strict, client):
     vacancy = make(strict)
     ed.post(page(vacancy), opened(ed, page(vacancy)) | {"image": picture("a.png", "PNG")})

@@ -114,6 +114,7 @@ def test_new_vacancy_is_restored(anna: Client, brand: Any) -> None:
     assert opened(anna, ADD)["title"] == ""
 
 
+@pytest.mark.slow("opens many pages")
 def test_refused_save_is_kept(anna: Client, vacancy: Vacancy) -> None:
     """Also without JavaScript."""
     response = anna.post(
@@ -167,6 +168,7 @@ def test_input_of_an_edited_template_does_not_come_back(anna: Client) -> None:
     assertContains(anna.get(url), f'data-settled="{data["page"]}"')
 
 
+@pytest.mark.slow("opens many pages")
 def test_save_keeps_the_input_of_another_window(anna: Client, vacancy: Vacancy) -> None:
     first, second = opened(anna, page(vacancy)), opened(anna, page(vacancy))
     autosave(anna, vacancy, second | {"title": "Second"})
@@ -194,6 +196,7 @@ def test_input_is_merged_with_what_was_saved_meanwhile(
     assert (vacancy.title, vacancy.location) == ("Night nurse", "Ghent")
 
 
+@pytest.mark.slow("opens many pages")
 def test_input_that_conflicts_is_compared_before_it_is_restored(anna, bob, vacancy):
     form = opened(anna, page(vacancy)) | {"title": "Night nurse"}
     autosave(anna, vacancy, form)

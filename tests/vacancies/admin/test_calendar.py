@@ -36,6 +36,7 @@ def test_calendar_shows_what_goes_live_and_closes(anna: Client, at: datetime):
     assert shown(anna) == {today - DAY: (["Nurse"], []), today + 3 * DAY: (["Baker"], ["Nurse"])}
 
 
+@pytest.mark.slow("many cases")
 def test_vacancy_closes_on_its_last_day_of_the_site(anna: Client, at: datetime, settings: Any):
     midnight = datetime(2026, 3, 12, tzinfo=UTC)
     make_vacancy(title="Until the 11th", publish_from=NOW - 90 * DAY, publish_until=midnight)

@@ -155,6 +155,7 @@ def test_rows_of_both_are_kept(anna: Client, bob: Client, vacancy: Vacancy) -> N
     assert vacancy.title == "Night nurse"
 
 
+@pytest.mark.slow("opens many pages")
 def test_file_of_a_merged_row_is_stored(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     row = {"attachments-TOTAL_FORMS": "1", "attachments-0-name": "map"}
@@ -200,6 +201,7 @@ def test_overlapping_fields_are_compared(conflict: Any, vacancy: Vacancy) -> Non
     assert vacancy.title == "Bob's nurse"
 
 
+@pytest.mark.slow("opens many pages")
 def test_chosen_texts_are_saved(anna: Client, vacancy: Vacancy, conflict: Any) -> None:
     response = resolve(anna, vacancy, conflict, title="mine", description="theirs")
 
@@ -221,6 +223,7 @@ def test_missing_choice_is_asked_again(anna: Client, vacancy: Vacancy, conflict:
         assert vacancy.title == "Bob's nurse"
 
 
+@pytest.mark.slow("opens many pages")
 def test_third_save_asks_again(anna: Client, bob: Client, vacancy: Vacancy, conflict: Any) -> None:
     assert saved(bob.post(page(vacancy), opened(bob, page(vacancy)) | {"title": "Bob's second"}))
 
@@ -256,6 +259,7 @@ def test_choice_can_be_edited_before_it_is_saved(
     assert (vacancy.title, vacancy.is_hot) == ("Anna's nurse", True)
 
 
+@pytest.mark.slow("opens many pages")
 def test_row_that_both_changed_is_chosen(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     one, two = (
         Attachment.objects.create(
@@ -283,6 +287,7 @@ def test_row_that_both_changed_is_chosen(anna: Client, bob: Client, vacancy: Vac
     ]
 
 
+@pytest.mark.slow("opens many pages")
 def test_page_names_the_files_to_choose_again(anna: Client, bob: Client, vacancy: Vacancy) -> None:
     mine, theirs = opened(anna, page(vacancy)), opened(bob, page(vacancy))
     assert saved(bob.post(page(vacancy), theirs | {"title": "Bob's nurse"}))

@@ -283,6 +283,7 @@ def test_saved_countries_are_read_in_the_language_of_the_reader(
     assert "Netherlands" not in dutch
 
 
+@pytest.mark.slow("opens many pages")
 def test_who_may_only_view_sees_places_countries_and_employment_types(filled: Vacancy) -> None:
     option = make_option("work_regimes", "Full day", employment_type="FULL_TIME")
     filled.choices.create(option=option)

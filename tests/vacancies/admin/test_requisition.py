@@ -120,6 +120,7 @@ def test_database_refuses_other_numbers_of_positions(vacancy):
             Requisition.objects.create(vacancy=vacancy, positions=number)
 
 
+@pytest.mark.slow("opens many pages")
 def test_box_needs_its_permissions_and_the_brand(vacancy, colleague, brand):
     Requisition.objects.create(vacancy=vacancy, client="zyxclient")
     viewer = staff("viewer", *VIEWER, "change_vacancy")

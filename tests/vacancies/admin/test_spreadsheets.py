@@ -711,6 +711,7 @@ def test_all_rows_are_imported_or_none(anna, nurse):
     assert list(Vacancy.objects.values_list("title", flat=True)) == ["New"]
 
 
+@pytest.mark.slow("opens many pages")
 def test_a_new_row_has_the_brand_that_the_form_preselects(colleague, nurse):
     make_brand("A second one").members.add(User.objects.get(username="colleague"))
     shown = upload(colleague, csv_file(["Title"], ["New"]))

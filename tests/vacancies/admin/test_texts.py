@@ -41,6 +41,7 @@ def save(client, vacancy, data):
     return messages_of(answer)
 
 
+@pytest.mark.slow("opens many pages")
 def test_fields_of_a_language_are_there_once_its_tab_is_open(admin_client, vacancy, settings):
     make_text(vacancy, "fr", is_ready=False, title="Infirmier")
     html = admin_client.get(page(vacancy)).content.decode()
@@ -55,6 +56,7 @@ def test_fields_of_a_language_are_there_once_its_tab_is_open(admin_client, vacan
     assert "_open_text" not in admin_client.get(page(vacancy)).content.decode()
 
 
+@pytest.mark.slow("opens many pages")
 def test_a_text_is_translated_and_marked_ready(admin_client, vacancy):
     data = open_tab(admin_client, vacancy)
     data |= {"text_fr-title": "Infirmier", "text_fr-is_ready": "on"}
@@ -80,6 +82,7 @@ def test_a_text_is_translated_and_marked_ready(admin_client, vacancy):
     assert not VacancyText.objects.outdated()
 
 
+@pytest.mark.slow("opens many pages")
 def test_saves_of_two_languages_are_merged(admin_client, vacancy):
     dutch = open_tab(admin_client, vacancy, "nl") | {"text_nl-title": "Verpleger"}
     french = open_tab(admin_client, vacancy) | {"text_fr-title": "Infirmier"}
@@ -108,6 +111,7 @@ def test_unsaved_text_comes_back(admin_client, admin_user, vacancy):
     assert posted_by(html)["text_fr-title"] == "Infirmier"
 
 
+@pytest.mark.slow("opens many pages")
 @pytest.mark.parametrize("choice", ["exchange", "delete"])
 def test_language_of_a_translation_asks(admin_client, vacancy, choice):
     make_text(vacancy, "fr", title="Infirmier")
@@ -147,6 +151,7 @@ def test_templates_keep_translations(admin_client, vacancy):
     assert (data["text_fr-title"], data["text_fr-is_ready"]) == ("Infirmier", "on")
 
 
+@pytest.mark.slow("opens many pages")
 def test_list_shows_and_finds_languages(admin_client, vacancy):
     make_text(vacancy, "fr")
     make_text(vacancy, "nl", is_ready=False)

@@ -61,6 +61,7 @@ def start(template: VacancyTemplate, more: str = "") -> str:
     return f"{ADD}?template={template.pk}{more}"
 
 
+@pytest.mark.slow("opens many pages")
 def test_template_has_the_content_without_publication(ed: Client, nurse: Vacancy) -> None:
     assert f"{LIST}{nurse.pk}/template/" in ed.get(page(nurse)).content.decode()
     assert saved(save_as(ed, nurse))
@@ -159,6 +160,7 @@ def test_template_is_edited_in_the_form(
     assert (Vacancy.objects.count(), Version.objects.count()) == (before, 0)
 
 
+@pytest.mark.slow("opens many pages")
 def test_edit_without_a_template_adds_a_vacancy(ed: Client, template: VacancyTemplate) -> None:
     assert saved(ed.post(f"{ADD}?edit=1", opened(ed, start(template)) | {"title": "Cook"}))
     assert Vacancy.objects.filter(title="Cook").count() == 1

@@ -292,6 +292,7 @@ NOT_NEAR = (
 )
 
 
+@pytest.mark.slow("many cases")
 def test_invalid_circle_is_rejected(client, at):
     allowed = (
         "latitude (-90 to 90), longitude (-180 to 180) and kilometres (1 to 500), as plain "

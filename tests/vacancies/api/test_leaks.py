@@ -295,6 +295,7 @@ def test_pay_that_is_not_public_shows_nowhere(client, settings, site):
     assert client.get(f"/v1/vacancies?filter[search]={HIDDEN_WORD}").json()["meta"]["total"] == 0
 
 
+@pytest.mark.slow("many cases")
 def test_internal_data_shows_nowhere(client, settings, site):
     """Also not to the applicant of a vacancy that everybody sees, in an email, or in the own
     download.

@@ -34,6 +34,8 @@ def one_of_each(at):
     return list(Vacancy.objects.order_by("pk"))
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_lists_and_singles_show_what_the_oracle_says(client, at, one_of_each):
     expected = {
         path: oracle.newest_first(each for each in one_of_each if oracle.is_listed(path, each, at))

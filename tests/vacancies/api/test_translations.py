@@ -184,6 +184,7 @@ def statements(path):
     return len(queries)
 
 
+@pytest.mark.slow("many cases")
 def test_languages_take_one_statement_more_where_texts_are_read(client, settings):
     """The texts of all vacancies; on the career site also the labels that are not translated."""
     settings.CAREER_SITE = settings.APPLY_PAGES = True

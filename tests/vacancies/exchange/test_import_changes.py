@@ -268,6 +268,7 @@ def test_expired_item_is_not_public(client, tmp_path):
     assert run(path)[1].startswith("Nothing changed")
 
 
+@pytest.mark.slow("many cases")
 def test_times_are_read(tmp_path):
     ends = {
         "2026-05-31": datetime(2026, 5, 31, 22, tzinfo=UTC),  # the end of that day in Brussels

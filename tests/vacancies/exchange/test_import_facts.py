@@ -189,6 +189,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow("loads the detector of languages")
 def test_language_is_guessed_from_the_texts_of_new_vacancies(tmp_path):
     rows = [
         {"id": n, "title": "Engineer", "language": None, "description": text, "company": DUTCH}

@@ -129,6 +129,8 @@ def test_copies_equal_the_lists_after_truncate(clients):
     assert [follow(copy) and copy.items for copy in clients[1:]] == [{}, {}, {}]
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_all_vacancies_come_again_when_items_have_another_format(clients, monkeypatch):
     rendered_items.note_format()
     follow(clients[0])
@@ -141,6 +143,8 @@ def test_all_vacancies_come_again_when_items_have_another_format(clients, monkey
     rendered_items._stored_version.cache_clear()
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_starts_and_ends_come_with_the_clock(clients):
     copy, now = clients[0], timezone.now()
     start = make_vacancy(publish_from=now + HOUR, publish_until=now + 3 * HOUR).pk
@@ -149,6 +153,8 @@ def test_starts_and_ends_come_with_the_clock(clients):
     assert follow(copy, now + 4 * HOUR) == ([], [start])
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_clock_that_goes_back_misses_nothing(clients):
     """The other server was ten minutes ahead. What it showed stays, and comes again in time."""
     copy, now = clients[0], timezone.now()
@@ -211,6 +217,8 @@ def test_withdrawn_vacancy_would_be_removed_without_the_rule(clients):
     assert pk in clients[0].named
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_one_brand_has_no_changes_of_another(clients):
     rows(reference="beta").update(publish_until=timezone.now() - HOUR / 9)
     acme, beta = clients[2:]

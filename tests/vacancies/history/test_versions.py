@@ -274,6 +274,7 @@ def test_restore_page_shows_the_changes_and_restores_on_post(anna: Client) -> No
     assert len(reported(vacancy)) == 1
 
 
+@pytest.mark.slow("opens many pages")
 def test_deleted_vacancy_is_restored_from_its_page(anna: Client) -> None:
     vacancy = make_vacancy(title="Nurse", image="vacancies/a.png", options={"regions": ["Ghent"]})
     then, number = read_content(vacancy), vacancy.pk

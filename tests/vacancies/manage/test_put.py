@@ -229,6 +229,7 @@ def approve(vacancy: Vacancy) -> None:
     approval_decisions.approve(vacancy=vacancy, seen=seen, at=timezone.now(), author=boss)
 
 
+@pytest.mark.slow("many cases")
 def test_a_brand_with_approval_gets_a_request_and_a_repeated_put_none(approving, body):
     first = approving.put("A-1", body)
     assert first.status_code == 202
@@ -255,6 +256,7 @@ def test_dates_that_were_approved_remain_those_of_the_source(approving, body):
     assert approving.put("A-1", later).json()["changed"] == ["publication"]
 
 
+@pytest.mark.slow("many cases")
 def test_a_source_that_changes_its_mind_withdraws_its_request(approving, body):
     approving.put("A-1", body)
     approve(Vacancy.objects.get())

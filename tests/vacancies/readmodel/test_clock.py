@@ -69,6 +69,8 @@ def stored() -> Any:
     return read_state(), *(list(each.values()) for each in rows)
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_reader_does_not_write_when_vacancies_go_live_or_expire(
     uncached, schedule, now, time_machine
 ):

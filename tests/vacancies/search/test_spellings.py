@@ -10,6 +10,8 @@ from vacancies.search.words import all_words, folded, joined_words, key, read_qu
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.slow("many cases")
+@pytest.mark.each_database
 def test_joined_and_separate_spellings_find_each_other(client):
     spellings = (
         ("E-mail planner", "email", "e-mail", "e mail"),

@@ -32,6 +32,7 @@ def people(response):
     return {each.pk for each in response.context["people"]}
 
 
+@pytest.mark.slow("opens many pages")
 def test_page_has_all_of_the_person_and_nothing_of_other_brands(office, other):
     earlier = apply(make_vacancy(title="Baker", brand=office.brand), stage=office.new)
     apply(make_vacancy(title=f"{FOREIGN} baker", brand=office.other), stage=office.new)
@@ -91,6 +92,7 @@ def test_joined_separated_and_undone(office, other):
     assert office.anna.get(page(other, "candidate")).context["undoable"] is None
 
 
+@pytest.mark.slow("opens many pages")
 def test_what_cannot_be_joined_is_refused(office, other, at):
     foreign = apply(make_vacancy(brand=office.other), "Maria", "m@example.org", stage=office.new)
     for pk in (foreign.pk, "x", "", 9**18):
@@ -112,6 +114,7 @@ def test_what_cannot_be_joined_is_refused(office, other, at):
     assert PersonChange.objects.get().undone_at is None
 
 
+@pytest.mark.slow("opens many pages")
 def test_recruiter_of_another_brands_team_joins_only_what_they_see(office, other, at):
     """`other` is in the team's vacancy; `unseen` is not, and has the address of Mia."""
     guest = staff("guest", brands=[make_brand("Third")])

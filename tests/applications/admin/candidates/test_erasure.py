@@ -39,6 +39,7 @@ def likely(shown):
     return {each.application.pk: each.signs for each in shown.context["listed"].likely}
 
 
+@pytest.mark.slow("opens many pages")
 def test_person_without_an_account_is_erased(office, admin, settings, tmp_path):
     settings.ERASURE_LOG = tmp_path / "erased"
     Application.objects.update(given_name="Mia")
@@ -135,6 +136,7 @@ def test_application_without_an_address_is_erased_alone(office, admin):
     assert left() == {office.foreign.pk}
 
 
+@pytest.mark.slow("opens many pages")
 def test_only_who_may_delete_every_application_erases(office):
     for client in (office.anna, staff("editor", "Editor"), staff("auditor", "Auditor")):
         assertNotContains(client.get(page(office.own)), "Erase this person")

@@ -61,6 +61,8 @@ def test_list_has_each_person_once_with_all_that_is_theirs(office, people, at):
     assert staff("eva", "Hiring manager").get(page.request["PATH_INFO"]).status_code == 403
 
 
+@pytest.mark.slow("opens many pages")
+@pytest.mark.each_database
 def test_filters_and_search_find_a_person_by_any_application(office, people, at):
     later, joined, brother = people
     tag = Tag.objects.create(brand=office.brand, name="Night shift", folded="night shift")

@@ -56,6 +56,7 @@ def test_invalid_template_is_refused(client):
     assert not MailTemplate.objects.filter(name="Hello").exists()
 
 
+@pytest.mark.slow("opens many pages")
 def test_brand_administrator_owns_the_templates_of_the_brand(office, template):
     """Not those of the site, and nobody else's are seen or used."""
     boss = staff("boss", "Brand administrator", brands=[office.brand])

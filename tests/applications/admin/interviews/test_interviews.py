@@ -211,6 +211,7 @@ def test_old_page_does_not_overwrite_a_change(office):
     assert entry.place == "Room 2"
 
 
+@pytest.mark.slow("opens many pages")
 def test_colleague_answers_and_recruiter_cancels(office):
     anna = User.objects.get(username="anna")
     entry = scheduled(office, colleagues=[anna.pk])

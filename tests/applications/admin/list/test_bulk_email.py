@@ -42,6 +42,7 @@ def zoe(office):
     return apply(office.own.vacancy, "Zoë", "zoe@example.org", stage=office.new, language="nl")
 
 
+@pytest.mark.slow("opens many pages")
 def test_page_names_everybody_and_previews_each_language(office, zoe, template, at):
     without = apply(office.own.vacancy, "Nobody", "", language="fr")
     Application.objects.filter(pk=zoe.pk).update(withdrawn_at=at)

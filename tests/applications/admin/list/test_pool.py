@@ -22,6 +22,7 @@ def post_action(client, *applications, **values):
     return client.post(LIST, {"action": "ask_for_pool", "_selected_action": pks, **values})
 
 
+@pytest.mark.slow("opens many pages")
 def test_one_applicant_is_asked(office):
     url = page(office.own, "pool")
     assert url in office.anna.get(page(office.own)).content.decode()

@@ -43,6 +43,7 @@ def requests(office, hired):
     }
 
 
+@pytest.mark.slow("opens many pages")
 @pytest.mark.parametrize("where", ["list", "email"])
 def test_last_hire_offers_to_mark_as_filled(office, hired, where):
     vacancy, post = office.own.vacancy, requests(office, hired)[where]

@@ -132,6 +132,7 @@ def test_stage_that_asks_needs_a_confirmation_on_the_board(office, reason):
     assert columns == {office.new: True, office.rejected: True}
 
 
+@pytest.mark.slow("opens many pages")
 def test_reason_is_in_history_filter_export_and_report_but_not_for_applicants(
     office, reason, settings
 ):

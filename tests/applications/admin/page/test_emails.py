@@ -36,6 +36,7 @@ def write(office, step, **values):
     return office.anna.post(page(office.own, "email"), WRITTEN | {"step": step} | values)
 
 
+@pytest.mark.slow("opens many pages")
 def test_template_is_filled_in_in_the_language_of_the_applicant(office, template):
     for language, subject, other in (
         ("nl", "Gesprek", False),
@@ -111,6 +112,7 @@ def test_invalid_email_is_shown_again(office):
     assert not Message.objects.exists()
 
 
+@pytest.mark.slow("opens many pages")
 def test_files_are_kept_with_the_email(office, django_capture_on_commit_callbacks):
     def send(*files):
         sent = [SimpleUploadedFile(*each) for each in files]

@@ -95,6 +95,7 @@ def test_invalid_note_is_shown_again_with_the_error(office):
     assert not Note.objects.exists()
 
 
+@pytest.mark.slow("opens many pages")
 def test_note_is_deleted_by_its_author_only(office, colleagues):
     office.anna.post(page(office.own, "note"), {"text": "Mine."})
     note = Note.objects.get()

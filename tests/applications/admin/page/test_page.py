@@ -225,6 +225,7 @@ def test_outdated_page_does_not_move(office):
     assert stages_of(office.own) == ["New", "Rejected"]
 
 
+@pytest.mark.slow("opens many pages")
 def test_bar_has_the_next_stage_and_what_the_user_may_do(office):
     """The page is read only: it takes no POST."""
     talk, hired, gone = (make_stage(name) for name in ("Talk", "Hired", "Gone"))
@@ -299,6 +300,7 @@ def test_other_brands_are_not_found_and_forms_are_posted_only(office):
     assert {case: result for case, result in found.items() if result != (404, False)} == {}
 
 
+@pytest.mark.slow("opens many pages")
 def test_every_part_logs_the_access(office):
     office.anna.get(LIST)
     office.anna.get(page(office.own))

@@ -40,6 +40,7 @@ def test_pay_is_stated_where_a_text_has_both_amounts_in_any_format():
     assert not states_pay(noted.pay, "5000")
 
 
+@pytest.mark.slow("opens many pages")
 def test_recruiters_are_warned_until_the_pay_is_public_or_was_sent(office, settings):
     own = office.own
     vacancy = Vacancy.objects.filter(pk=own.vacancy_id)

@@ -82,6 +82,7 @@ def test_card_keeps_the_criteria_of_its_time_and_is_final(office):
     assert (row.text, Scorecard.objects.count()) == ("Good.", 1)
 
 
+@pytest.mark.slow("many cases")
 def test_invalid_card_names_the_field_and_stores_nothing(office):
     Requisition.objects.create(vacancy=office.own.vacancy, criteria=["Dutch"])
     for values, field in (

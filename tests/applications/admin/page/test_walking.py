@@ -53,6 +53,7 @@ def place(response):
 # --- the list ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("opens many pages")
 def test_list_links_the_page_which_knows_its_place(office, series):
     """The order and the page of the list count; an address from elsewhere has no list."""
     mia, tom, noor = series
@@ -89,6 +90,7 @@ def test_second_page_of_the_list_goes_on_from_there(office, series, monkeypatch)
     assert place(office.anna.get(in_list(noor))) == (1, 2, None, tom)
 
 
+@pytest.mark.slow("opens many pages")
 def test_series_stays_while_its_applications_change(office, series):
     mia, tom, noor = series
     gone = apply(office.own.vacancy, stage=office.new)
