@@ -20,11 +20,8 @@ from django.utils.encoding import punycode
 
 from applications import same_person
 from jobsite.days import days_after, start_of_day
-from jobsite.db.folding import fold
-from jobsite.text.search import search_words
 from vacancies.dates import end_of_day
 from vacancies.querysets import EVERY_BRAND, teams_of
-from vacancies.search.rows import in_title, query_words
 
 if TYPE_CHECKING:
     from vacancies.models import Vacancy
@@ -91,16 +88,9 @@ def accounts_with(address: str) -> list[User]:
     ]
 
 
-def _has(*columns: str, word: str) -> Q:
-    """The condition that one of the `columns` has `word`, without case and accents."""
-    found = Q()
-    for column in columns:
-        found |= Q(**{f"{column}__folded_contains": word})
-    return found
-
-
 class ApplicationQuerySet(models.QuerySet):
     model: Any
+    has_similar = False  # true for what a search finds if it has only names like it
 
     def visible_to(self, user: User) -> Self:
         """Those that `user` may see: of own brands, and as a member of teams. What they see of one
@@ -247,41 +237,6 @@ class ApplicationQuerySet(models.QuerySet):
             ),
             Prefetch("vacancy", vacancies.with_related()),
         )
-
-    def matching(self, words: str, *, tags: bool = False) -> Self:
-        """The applications that contain each of the `words` in the name, address, reference or
-        account of the applicant, in the title of the vacancy, in another form too, or in its
-        `tags`; or that are to the vacancy with this id. Raise ValidationError if the words are too
-        many.
-        """
-        found = self
-        for word in search_words(words):
-            word = word.strip('"“”«»') or word
-            condition = self._with_word(word)
-            if tags:
-                links = self.model._meta.get_field("tag_links").related_model._base_manager
-                tagged = links.filter(tag__folded__contains=fold(word))
-                condition |= Q(pk__in=tagged.values("application"))
-            found = found.filter(condition)
-        return found
-
-    def _with_word(self, word: str) -> Q:
-        """Vacancies and accounts are searched once each, not once per application."""
-        vacancies, accounts = (
-            self.model._meta.get_field(name).related_model._base_manager
-            for name in ("vacancy", "user")
-        )
-        by_account = _has("username", "first_name", "last_name", "email", word=word)
-        found = (
-            _has("given_name", "family_name", "email_folded", word=word)
-            | Q(reference=word.upper())
-            | Q(user__in=accounts.filter(by_account).values("pk"))
-        )
-        if words := query_words(word).all:
-            found |= Q(vacancy__in=vacancies.filter(*map(in_title, words)).values("pk"))
-        if word.isascii() and word.isdigit() and len(word) < 19:
-            found |= Q(vacancy=int(word))
-        return found
 
     def counts_by_stage(self) -> dict[int | None, int]:
         """Return the number of applications by the id of their stage."""

@@ -49,6 +49,7 @@ from applications.admin.team.yours import YoursPages
 from applications.models import Access, Application, HistoryEntry
 from applications.operations.access_log import log_access
 from applications.querysets import ApplicationQuerySet
+from applications.search import matching
 from jobsite.text.formats import format_datetime
 from jobsite.types import Context, UserRequest
 
@@ -146,7 +147,7 @@ class ApplicationAdmin(ScopedAdmin):
     ) -> tuple[ApplicationQuerySet, bool]:
         if not search_term:
             return queryset, False
-        return queryset.matching(search_term, tags=sees_whole(request.user)), False
+        return matching(queryset, search_term, tags=sees_whole(request.user)), False
 
     # --- adding ---
 

@@ -19,7 +19,6 @@ _FOLDED = (
     | dict.fromkeys("“”„‟", '"')
     | dict.fromkeys("‐‑‒–—", "-")
 )
-_TRANSLATED = str.maketrans(_FOLDED)
 _GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
 _CYRILLIC = "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЈЉЊЋЏҐ"
 _FUNCTION = "jobsite_fold"  # on SQLite
@@ -36,21 +35,23 @@ def fold(text: str) -> str:
     """
     if text.isascii():  # most texts; a tenth of the time
         return " ".join(text.replace("\0", "").lower().split())
-    decomposed = unicodedata.normalize(
-        "NFKD", unicodedata.normalize("NFKD", text).casefold()
-    ).translate(_TRANSLATED)
-    return " ".join("".join(filter(_is_significant, decomposed)).split())
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return " ".join(decomposed.translate(_LETTERS).split())
 
 
-def _is_significant(character: str) -> bool:
-    """Whether it is not an accent, a NUL or an invisible format character
-    such as the soft hyphen.
+class _Letters(dict):
+    """What folded texts have instead of a character, by its code: nothing instead of an accent, a
+    NUL or an invisible format character such as the soft hyphen.
     """
-    return (
-        not unicodedata.combining(character)
-        and unicodedata.category(character) != "Cf"
-        and character != "\0"
-    )
+
+    def __missing__(self, code: int) -> int | None:
+        character = chr(code)
+        is_accent = unicodedata.combining(character) or unicodedata.category(character) == "Cf"
+        self[code] = None if is_accent or not code else code
+        return self[code]
+
+
+_LETTERS = _Letters(str.maketrans(_FOLDED))
 
 
 def folded_sql(text: str) -> str:
@@ -87,12 +88,28 @@ class FoldedContains(Contains):
     def process_lhs(self, compiler: Any, connection: BaseDatabaseWrapper, lhs: Any = None) -> Any:
         sql, parameters = super().process_lhs(compiler, connection, lhs)
         if connection.vendor != "postgresql":
-            return f"{_FUNCTION}({sql})", parameters
+            return sql, parameters
         folded = folded_sql(sql)
         return folded, [*parameters] * folded.count(sql)
 
     def get_rhs_op(self, connection: Any, rhs: str) -> str:
         return connection.operators["contains"] % rhs
+
+    def as_sqlite(self, compiler: Any, connection: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
+        text, of_text = self.process_lhs(compiler, connection)
+        rhs, of_rhs = self.process_rhs(compiler, connection)
+        like = self.get_rhs_op(connection, rhs)
+        # LIKE ignores the case of ASCII. Python is called for other texts only: it is slow.
+        is_ascii = f"length({text}) = length(CAST({text} AS BLOB))"
+        sql = f"({text} {like} OR NOT {is_ascii} AND {_FUNCTION}({text}) {like})"
+        return sql, [*of_text, *of_rhs, *of_text, *of_text, *of_text, *of_rhs]
+
+
+class Joined(models.Func):
+    """Columns with a space between, as SQL expressions of indexes have them."""
+
+    template, arg_joiner = "(%(expressions)s)", " || ' ' || "
+    output_field = models.TextField()
 
 
 class Folded(models.Func):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_, or_
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -27,6 +28,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from applications.models import Application
 from applications.querysets import folded_address
+from applications.search import with_names_like
 from forms_structure.models import Form
 from jobsite.admin.base import as_id
 from jobsite.db.folding import fold, folded_sql
@@ -41,6 +43,7 @@ FIRST, ON_PAGE = 5, 20  # hits of a kind, below the box and on the page
 TEXT_MIN = 2
 # Rows of a large kind that are compared one by one. PostgreSQL has trigram indexes for older ones.
 NEWEST = 5_000 if connection.vendor == "postgresql" else 20_000
+SIMILAR = 100_000  # applications whose names are compared, if no other has the words
 INDEXED = 500  # rows from an index, of any brand
 TIME_MAX = 1000  # milliseconds of a statement on PostgreSQL
 
@@ -216,14 +219,17 @@ def _group(kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, count:
     name = f"{kind.model._meta.app_label}_{kind.model._meta.model_name}"
     own = page.get_queryset(request)
     pks: dict[int, None] = {}  # in order
-    for find in (_exact, _newest, _indexed):
-        if len(pks) > count:
+    for find in (_exact, _newest, _indexed, _similar):
+        if len(pks) > count or (find is _similar and (pks or group.is_incomplete)):
             break
         try:
             with _limited_time():
                 pks |= dict.fromkeys(find(kind, own, text, words)[: count + 1])
         except OperationalError:
             group.is_incomplete = True
+    else:
+        if pks:  # only the last one found some
+            group.label = _("Applications with similar names")
     first = list(pks)[:count]
     # Without the annotations of the list, such as counts.
     rows = kind.model._default_manager.all()
@@ -293,6 +299,15 @@ def _indexed(kind: Kind, own: QuerySet, text: str, words: list[str]) -> QuerySet
         cursor.execute("SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on")
     own = own.filter(pk__in=pks or [0])  # always a statement, for the reason given in _newest
     return best_first(own.order_by("-pk"), text, *kind.columns)
+
+
+def _similar(kind: Kind, own: Any, text: str, words: list[str]) -> QuerySet | list[int]:
+    """Return the ids of applications with names like `words`, the newest first."""
+    if kind.model is not Application or not words:
+        return []
+    last = Application.objects.aggregate(last=Max("pk"))["last"] or 0
+    found = with_names_like(own.filter(pk__gt=last - SIMILAR), words, {})
+    return found.order_by("-pk").values_list("pk", flat=True)
 
 
 def _escaped(word: str) -> str:

@@ -26,6 +26,7 @@ from applications.admin.list.change_list import LIST_FIELDS, ApplicationChangeLi
 from applications.models import Application, ApplicationTag, Candidate
 from applications.querysets import ApplicationQuerySet
 from applications.same_person import KEYS, groups, newest_of_each
+from applications.search import matching
 from jobsite.admin.base import JobsiteAdmin
 from jobsite.text.formats import format_date
 from jobsite.types import UserRequest
@@ -110,7 +111,7 @@ class CandidateAdmin(JobsiteAdmin):
     def find(
         self, request: UserRequest, queryset: ApplicationQuerySet, search_term: str
     ) -> tuple[ApplicationQuerySet, bool]:
-        return queryset.matching(search_term, tags=True) if search_term else queryset, False
+        return matching(queryset, search_term, tags=True) if search_term else queryset, False
 
     @display(description=_("Candidate"))
     def applicant_name(self, row: Application) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.contrib.admin.views.main import PAGE_VAR, SEARCH_VAR
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.text import capfirst
@@ -11,9 +12,11 @@ from applications.access import sees_whole
 from applications.admin.parts import LIST_QUERY
 from applications.models import Application, SubmissionFile
 from applications.querysets import folded_address
+from applications.search import SIMILAR
 from jobsite.admin.base import counted
 from jobsite.admin.id_list import Cell, IdChangeList
 from jobsite.db.folding import fold
+from jobsite.db.similar_names import spelling
 from jobsite.types import Context, UserRequest
 from vacancies.search.rows import EXACT, scorer
 
@@ -40,15 +43,18 @@ LIST_FIELDS = (
 class ApplicationChangeList(IdChangeList):
     def scored(self, rows: QuerySet) -> Iterator[tuple[Any, ...]]:
         """By the name that the list shows. A reference or an address is exact."""
-        score, reference, address = (
-            scorer(self.query),
-            self.query.strip().upper(),
-            folded_address(self.query),
-        )
+        query = self.query.strip().removeprefix(SIMILAR)
+        spelt = spelling if getattr(self.queryset, "has_similar", False) else str
+        score = scorer(spelt(fold(query)))
+        reference, address = query.upper(), folded_address(query)
         columns = ("pk", "created_at", "reference", "email_folded", *NAMES)
         for pk, at, own, by, *names in rows.values_list(*columns):
             name = " ".join(names[:2]).strip() or " ".join(filter(None, names[2:]))
-            yield EXACT if own == reference or by == address else score(fold(name)), at, pk
+            yield EXACT if own == reference or by == address else score(spelt(fold(name))), at, pk
+
+    def similar_url(self) -> str:
+        """Return the page with similar names too."""
+        return self.get_query_string({SEARCH_VAR: SIMILAR + self.query}, [PAGE_VAR])
 
     def rows_of(self, request: UserRequest, pks: list[int]) -> list[Application]:
         files = counted(SubmissionFile.objects.all(), "submission__application")

@@ -238,6 +238,27 @@ def test_rows_of_other_brands_are_not_found(office):
         assert "Applications" not in found(office.anna, text), text
 
 
+@pytest.mark.slow("opens several pages of the admin")
+def test_similar_names_are_found_among_the_own_applications(office):
+    apply(make_vacancy(title="Secret", brand=make_brand("Theirs")), "Mia Goossens")
+    lists = ("/admin/applications/application/", "/admin/applications/application/candidates/")
+    assert found(office.anna, "goosens") == {}
+    assert [changelist(office.anna, path, {"q": "goosens"}).result_list for path in lists] == [
+        [],
+        [],
+    ]
+    own = apply(make_vacancy(title="Cook", brand=office.brand), "Jan Goossens")
+    name = own.display_name
+    assert found(office.anna, "goosens") == {"Applications with similar names": [name]}
+    for path in lists:
+        page = office.anna.get(path, {"q": "goosens"})
+        assert [row.pk for row in page.context["cl"].result_list] == [own.pk]
+        assert "Names that are only similar" in page.content.decode()
+        page = office.anna.get(path, {"q": "goossens"}).content.decode()
+        assert "?q=~goossens" in page
+        assert "Names that are only similar" not in page
+
+
 @pytest.mark.slow("many cases")
 @pytest.mark.each_database
 def test_words_of_other_brands_cost_what_unknown_words_cost(office):
@@ -273,6 +294,7 @@ def test_kinds_without_permission_are_not_found(office, client):
 
 def test_old_applications_are_found_by_name_only_with_an_index(root, monkeypatch):
     monkeypatch.setattr(module, "NEWEST", 1)
+    monkeypatch.setattr(module, "SIMILAR", 1)
     vacancy = make_vacancy()
     Application.objects.filter(pk=apply(vacancy, "Zebra").pk).update(reference="7K3QX9WD")
     apply(vacancy, "Jan")

@@ -84,6 +84,8 @@ def test_filters_and_search_find_a_person_by_any_application(office, people, at)
         ({"contact": "older180"}, []),
         ({"contact": "x", "reached": "x"}, [later, brother]),
         ({"q": "maes"}, [later]),
+        ({"q": "mais"}, [later]),
+        ({"q": "~smeets"}, [brother]),
         ({"q": "baker jan"}, [brother]),
         ({"q": "night"}, [later]),
         ({"q": "maria@example.org"}, [later]),
