@@ -21,13 +21,15 @@ def read(
     allowed: tuple[str, ...],
     lists: Collection[str] = frozenset(),
     keys: tuple[str, ...] = (),
+    *,
+    is_strict: bool = False,
 ) -> dict[str, str]:
     """Return the parameters of `query` that are in `allowed`, by name. A parameter in `lists` may
     be repeated, and its name may end with `[]`: its values are joined with commas. `keys` are those
     of an item.
 
-    Raises InvalidParameters for a name that is a likely mistake, a single-valued parameter that is
-    given twice, and a value that is not UTF-8.
+    Raises InvalidParameters for a name that is a likely mistake (`is_strict`: any other name), a
+    single-valued parameter that is given twice, and a value that is not UTF-8.
     """
     given: dict[str, list[str]] = {}
     for name, received in query.lists():
@@ -47,27 +49,28 @@ def read(
                 )
             elif "\ufffd" in received[0]:  # Django's replacement of invalid bytes
                 errors.append(invalid_value(name, received[0], "text in UTF-8"))
-        elif error := _unknown(
-            unquote(name), name[:MAX_SHOWN], received[0][:MAX_SHOWN], allowed, keys
-        ):
-            errors.append(error)
+        else:
+            error = _unknown(name, received[0], allowed, keys, is_strict=is_strict)
+            errors += [error] if error else []
     if errors:
         raise InvalidParameters(errors[:MAX_ERRORS])
     return values
 
 
 def _unknown(
-    name: str, shown: str, received: str, allowed: tuple[str, ...], keys: tuple[str, ...]
+    received: str, value: str, allowed: tuple[str, ...], keys: tuple[str, ...], *, is_strict: bool
 ) -> ParameterError | None:
-    """The error for the parameter `name`, which is not in `allowed`; None if it is ignored."""
-    if is_ignored(name) or (right := meant(name, allowed, keys)) is None:
+    """The error for the parameter `received`, which is not in `allowed`; None if it is ignored."""
+    name, shown, value = unquote(received), received[:MAX_SHOWN], value[:MAX_SHOWN]
+    right = "" if is_strict else None if is_ignored(name) else meant(name, allowed, keys)
+    if right is None:
         return None
     if right:
-        return ParameterError(shown, f"Use {right} instead of {shown}.", received, [right])
+        return ParameterError(shown, f"Use {right} instead of {shown}.", value, [right])
     detail = f"{shown} is not a parameter here."
     if keys and "since" not in allowed and means_changes(name):
         detail += " /v1/vacancies/changes has what changed."
-    return ParameterError(shown, detail, received, list(allowed))
+    return ParameterError(shown, detail, value, list(allowed))
 
 
 def number(name: str, value: str) -> int:

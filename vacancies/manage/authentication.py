@@ -12,8 +12,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotFound, Permission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from jobsite.api import caching
-from jobsite.api.problems import InvalidParameters, ParameterError
+from jobsite.api import caching, parameters
 from jobsite.api.throttling import RateLimit
 from vacancies.manage.tokens import find_token
 from vacancies.models import Brand, Integration, IntegrationScope, IntegrationToken
@@ -72,7 +71,7 @@ class ManageView(APIView):
         if not limit.allow(f"integration:{self.integration.pk}"):
             raise Throttled(limit.wait())
         self.brand = self._find_brand(kwargs["brand"])
-        self.query = _read_query(request, names)
+        self.query = parameters.read(request.query_params, names, is_strict=True)
 
     def finalize_response(
         self, request: HttpRequest, response: HttpResponse, *args: object, **kwargs: object
@@ -86,19 +85,3 @@ class ManageView(APIView):
         if not (brand or slug == NO_BRAND) or not self.integration.reaches(brand):
             raise NotFound(NO_SUCH_BRAND)
         return brand
-
-
-def _read_query(request: Request, allowed: tuple[str, ...]) -> dict[str, str]:
-    """Return the query parameters. Raises InvalidParameters for an unknown one, and for one that is
-    given twice.
-    """
-    errors = []
-    for name, values in request.query_params.lists():
-        if name not in allowed:
-            text = f"{name[:60]} is not a parameter here."
-            errors.append(ParameterError(name[:60], text, values[0][:60], list(allowed)))
-        elif len(values) > 1:
-            errors.append(ParameterError(name, f"{name} is given more than once.", "", "one value"))
-    if errors:
-        raise InvalidParameters(errors)
-    return request.query_params.dict()
