@@ -52,12 +52,16 @@ def etag_of(body: bytes, apply: str = "") -> str:
 
 
 def is_unchanged(environ: MutableMapping[str, str], etag: str) -> bool:
-    """Whether If-None-Match contains `etag`, by weak comparison (RFC 9110 13.1.2):
-    W/"a" equals "a".
+    """Whether If-None-Match contains `etag`."""
+    return contains(environ.get("HTTP_IF_NONE_MATCH", ""), etag)
+
+
+def contains(condition: str, etag: str) -> bool:
+    """Whether the header If-Match or If-None-Match contains `etag`, by weak comparison (RFC 9110
+    13.1.2): W/"a" equals "a".
     """
-    condition = environ.get("HTTP_IF_NONE_MATCH")
-    if not condition or condition == etag:
-        return bool(condition)
+    if condition == etag:
+        return True
     tags = parse_etags(condition)
     return tags == ["*"] or etag.removeprefix("W/") in [tag.removeprefix("W/") for tag in tags]
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword
 from vacancies.exchange.columns import COLUMNS
 from vacancies.exchange.related import comparable
 from vacancies.exchange.serializers import PAY
-from vacancies.history.versions import Content
+from vacancies.history.versions import Content, as_json
 from vacancies.models import (
     TRANSLATED,
     Attachment,
@@ -151,11 +152,16 @@ def set_by_recruiters(pks: Iterable[int]) -> dict[str, set[int]]:
     }
 
 
-def texts_of_item(item: JsonObject, before: Content) -> Content:
-    """Return the texts that `item` gives in other languages, in the format of Version.content.
-    Those that it does not have stay as in `before`.
+def rows_of_item(item: JsonObject, before: Content) -> Content:
+    """Return the places and countries of `item` and its texts in other languages, in the format of
+    Version.content. Texts that it does not have stay as in `before`.
     """
     found: Content = {}
+    if "places" in item:
+        found["places"] = [as_json(place) for place in item["places"]]
+    if "remote_countries" in item:
+        codes = item["remote_countries"]
+        found["remote_countries"] = [[code, country_name(code)] for code in codes]
     for language, values in (item.get("translations") or {}).items():
         old = before.get(text_field(language)) or {"texts": {}, "is_ready": False, "based_on": ""}
         texts = {name: values[name] for name in TRANSLATED if name in values} if values else {}

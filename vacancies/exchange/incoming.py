@@ -8,10 +8,9 @@ from functools import partial
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import Keyword, VacancyStatus
-from vacancies.exchange.comparison import as_shown, attachment_pairs, column_values, texts_of_item
+from vacancies.exchange.comparison import as_shown, attachment_pairs, column_values, rows_of_item
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.option_types import ImportOption
 from vacancies.exchange.related import Note, RelatedRows
@@ -19,7 +18,6 @@ from vacancies.exchange.reports import VacancyReport
 from vacancies.exchange.sources import SourceRow
 from vacancies.history.versions import (
     Content,
-    as_json,
     changed_content,
     columns_of,
     content_of,
@@ -128,13 +126,7 @@ class Incoming:
         if "recruiters" in item:
             people = [related.recruiter(data, self._note_row) for data in item["recruiters"] or ()]
             self.rows["recruiters"] = [[each.pk, str(each)] for each in dict.fromkeys(people)]
-        if "places" in item:
-            self.rows["places"] = [as_json(place) for place in item["places"]]
-        if "remote_countries" in item:
-            self.rows["remote_countries"] = [
-                [code, country_name(code)] for code in item["remote_countries"]
-            ]
-        self.rows |= texts_of_item(item, self.before)
+        self.rows |= rows_of_item(item, self.before)
         if "attachments" in item:
             self._set_attachments(attachment_pairs(item))
 

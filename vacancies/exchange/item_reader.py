@@ -6,16 +6,16 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from jobsite.text.html import LENGTH_MAX
-from jobsite.text.html_conversion import convert, is_escaped, unescaped
 from jobsite.types import JsonObject
 from vacancies.exchange.fields import Remark, faults
+from vacancies.exchange.html_texts import convert_texts
 from vacancies.exchange.json_files import InvalidLine, repeated_key
 from vacancies.exchange.reports import VacancyReport
-from vacancies.exchange.serializers import SINGULAR, TEXTS, ImportSerializer
+from vacancies.exchange.serializers import SINGULAR, ImportSerializer
 from vacancies.exchange.sources import SourceRow
 
 CLOCK_SKEW = timedelta(minutes=5)
+ESCAPED = "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to convert it."
 
 # Words in the names of keys of other systems that say whether, until when or to whom a vacancy is
 # shown.
@@ -61,7 +61,11 @@ class ItemReader:
             return None
         item = dict(serializer.validated_data)
         unknown = row.item.keys() - serializer.fields.keys()
-        errors = [*self._convert_texts(item, changes), *_in_the_future(row, item)]
+        brand = [(item["brand"], "description", "brand.description")] if item.get("brand") else []
+        errors = [
+            *convert_texts(item, changes, "" if self.unescape else ESCAPED, brand),
+            *_in_the_future(row, item),
+        ]
         if not row.is_from_service:  # a service publishes what it lists
             errors += _state_keys(unknown)
         if errors:
@@ -80,37 +84,6 @@ class ItemReader:
         for change in changes:
             self.report.note(row, item, change.field, change.code, change.message)
         return item
-
-    def _convert_texts(self, item: JsonObject, changes: list[Remark]) -> list[Remark]:
-        """Convert the HTML texts of `item` and add what was altered to `changes`.
-        Return the errors.
-        """
-        errors = []
-        places = [(item, name, name) for name in TEXTS]
-        if item.get("brand"):
-            places.append((item["brand"], "description", "brand.description"))
-        for code, values in (item.get("translations") or {}).items():
-            places += [(values or {}, name, f"translations.{code}.{name}") for name in TEXTS]
-        for values, name, path in places:
-            if name not in values:
-                continue
-            text = values[name]
-            if len(text) > LENGTH_MAX:
-                message = f"Has {len(text)} characters; at most {LENGTH_MAX} are allowed."
-                errors.append(Remark(path, "too_long", message))
-                continue
-            if is_escaped(text):
-                if not self.unescape:
-                    message = (
-                        "Contains escaped HTML such as &lt;p&gt;; pass --unescape-html to "
-                        "convert it."
-                    )
-                    errors.append(Remark(path, "escaped_html", message))
-                    continue
-                text = unescaped(text)
-            values[name], alterations = convert(text)
-            changes += (Remark(path, each.code, each.message) for each in alterations)
-        return errors
 
 
 def _state_keys(unknown: Iterable[str]) -> list[Remark]:

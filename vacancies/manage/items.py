@@ -1,25 +1,20 @@
 """The representation of a vacancy: its item of v1, and what only the management interface shows."""
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import reverse
 from rest_framework import serializers
 from xxhash import xxh3_128_hexdigest
 
-from jobsite.api.absolute_urls import absolute
 from jobsite.languages import text_languages
 from jobsite.types import JsonObject
 from vacancies.api.serializers import PaySerializer
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import VacancyStatus
-from vacancies.manage.authentication import NO_BRAND
-from vacancies.models import TRANSLATED, Brand, Vacancy
+from vacancies.models import TRANSLATED, Vacancy
 
-REFERENCE = re.compile(r"[A-Za-z0-9._~-]{1,100}", re.ASCII)
 OWN_KEYS = ("form", "audience", "is_pay_public", "publication", "translations")
 
 
@@ -76,10 +71,6 @@ def items_of(request: Any, vacancies: Iterable[Vacancy]) -> list[JsonObject]:
     return [dict(serializer.to_representation(vacancy)) for vacancy in vacancies]
 
 
-def find(brand: Brand | None, reference: str) -> Vacancy | None:
-    return Vacancy.objects.filter(brand=brand, reference=reference).first()
-
-
 def item_of(request: HttpRequest, vacancy: Vacancy) -> JsonObject:
     """Return the item of `vacancy`, which is read unless it was read `with_related`."""
     if not hasattr(vacancy, "ordered_choices"):
@@ -87,23 +78,5 @@ def item_of(request: HttpRequest, vacancy: Vacancy) -> JsonObject:
     return items_of(request, [vacancy])[0]
 
 
-def address_of(request: Any, brand: Brand | None, reference: str) -> str | None:
-    """Return the address of the vacancy `reference`, None if an address cannot have it."""
-    if not REFERENCE.fullmatch(reference):
-        return None
-    slug = brand.slug if brand else NO_BRAND
-    return absolute(request, reverse("manage:managed-vacancy", args=[slug, reference]))
-
-
 def etag_of(item: JsonObject) -> str:
     return f'"{xxh3_128_hexdigest(json.dumps(item, sort_keys=True).encode())}"'
-
-
-def matches(condition: str, etag: str | None) -> bool:
-    """Whether the header If-Match or If-None-Match names `etag`, None if there is no vacancy. A
-    compressed response has a weak tag, which is taken for the same.
-    """
-    if etag is None:
-        return False
-    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
-    return "*" in tags or etag in tags

@@ -5,14 +5,12 @@ once, each with a JSON Pointer.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, cast
+from typing import Any
 
 from django.http import HttpRequest
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
-from jobsite.text.html import LENGTH_MAX
-from jobsite.text.html_conversion import convert, is_escaped
 from jobsite.types import JsonObject
 from vacancies.api.v1.serializers import VacancySerializer
 from vacancies.choices import Audience
@@ -27,10 +25,10 @@ from vacancies.exchange.fields import (
     faults,
     format_value,
 )
+from vacancies.exchange.html_texts import convert_texts
 from vacancies.exchange.json_files import RepeatedKeys, parse_json
 from vacancies.exchange.serializers import (
     SINGULAR,
-    TEXTS,
     ImportRecruiter,
     ImportSerializer,
     Translations,
@@ -38,6 +36,8 @@ from vacancies.exchange.serializers import (
 
 BYTES_MAX = 1_000_000
 SHOWN_MAX = 60  # characters of a key that an error repeats
+UNKNOWN = "unknown_key"
+ESCAPED = "Contains escaped HTML such as &lt;p&gt;: send the tags themselves."
 # Keys of v1 that the site computes.
 COMPUTED = {
     *("id", "slug", "url", "reference", "employment_types"),
@@ -67,10 +67,10 @@ class Fault:
         return item | ({"allowed": list(self.allowed)} if self.allowed else {})
 
 
-class RefusedBodyError(APIException):
-    """A body that is not stored, with all its errors."""
+class RefusedError(APIException):
+    """A request that writes nothing, with all errors of its body."""
 
-    def __init__(self, status: int, faults: Iterable[Fault], detail: str = "") -> None:
+    def __init__(self, status: int, faults: Iterable[Fault] = (), detail: str = "") -> None:
         errors = [each.as_item() for each in faults]
         text = f"The vacancy has {len(errors)} error{'s' if len(errors) != 1 else ''}."
         super().__init__(detail or text)
@@ -101,42 +101,37 @@ class BodySerializer(ImportSerializer):
 
 
 def read_body(request: HttpRequest) -> JsonObject:
-    """Return the JSON object in the body of `request`. Raises RefusedBodyError."""
+    """Return the JSON object in the body of `request`. Raises RefusedError."""
     media_type = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
-        raise RefusedBodyError(415, [], "The body must be JSON: application/json.")
+        raise RefusedError(415, detail="The body must be JSON: application/json.")
     content = request.read(BYTES_MAX + 1)
     if len(content) > BYTES_MAX:
-        raise RefusedBodyError(413, [], f"The body must have at most {BYTES_MAX} bytes.")
+        raise RefusedError(413, detail=f"The body must have at most {BYTES_MAX} bytes.")
     try:
         body = parse_json(content)
     except (ValueError, RecursionError) as error:
-        raise RefusedBodyError(400, [], f"The body is not JSON: {str(error)[:200]}.") from error
+        raise RefusedError(400, detail=f"The body is not JSON: {str(error)[:200]}.") from error
     if not isinstance(body, dict):
-        raise RefusedBodyError(400, [], "The body must be a JSON object.")
+        raise RefusedError(400, detail="The body must be a JSON object.")
     if repeated := [*_repeated(body)]:
-        raise RefusedBodyError(400, repeated)
+        raise RefusedError(400, repeated)
     return body
 
 
-def parse(body: JsonObject, changes: list[Remark]) -> tuple[JsonObject, list[Fault], list[Fault]]:
-    """Return the values of `body` that are valid, its unknown keys, and the other errors. What is
+def parse(body: JsonObject, changes: list[Remark]) -> tuple[JsonObject, list[Fault]]:
+    """Return the values of `body` that are valid, and the errors, its unknown keys first. What is
     altered is added to `changes`.
     """
     serializer = BodySerializer(data=body, context={"changes": changes})
-    unknown, errors = [*_unknown(serializer, body)], []
+    errors = [*_unknown(serializer, body)]
     if not serializer.is_valid():
-        errors = [_fault(serializer, each) for each in faults(serializer.errors)]
+        errors += (_fault(serializer, each) for each in faults(serializer.errors))
         valid = {name: body[name] for name in body if name not in serializer.errors}
         serializer = BodySerializer(data=valid, context={"changes": []})
         serializer.is_valid(raise_exception=True)
     item = dict(serializer.validated_data)
-    return item, unknown, [*errors, *_convert_texts(item, changes)]
-
-
-def pointer_of(path: str) -> str:
-    """Return "/recruiters/0/name" for "recruiters.0.name"."""
-    return "".join(f"/{escaped(part)}" for part in path.split(".")) if path else ""
+    return item, [*errors, *map(as_fault, convert_texts(item, changes, ESCAPED))]
 
 
 def escaped(key: str) -> str:
@@ -146,7 +141,8 @@ def escaped(key: str) -> str:
 
 
 def as_fault(remark: Remark) -> Fault:
-    return Fault(pointer_of(remark.field), remark.message, remark.code)
+    parts = remark.field.split(".") if remark.field else ()  # "recruiters.0.name"
+    return Fault("".join(f"/{escaped(part)}" for part in parts), remark.message, remark.code)
 
 
 def _fault(serializer: serializers.Serializer, remark: Remark) -> Fault:
@@ -163,8 +159,7 @@ def _repeated(value: Any, pointer: str = "") -> Iterator[Fault]:
     if isinstance(value, RepeatedKeys):
         at = f"{pointer}/{escaped(value.key)}"
         yield Fault(at, "This key occurs more than once.", "repeated_key")
-    is_list = isinstance(value, list)
-    for key, inner in enumerate(value) if is_list else value.items():
+    for key, inner in enumerate(value) if isinstance(value, list) else value.items():
         if isinstance(inner, dict | list):
             yield from _repeated(inner, f"{pointer}/{escaped(str(key))}")
 
@@ -180,36 +175,15 @@ def _unknown(field: Any, data: object, pointer: str = "") -> Iterator[Fault]:
             if key in field.fields:
                 yield from _unknown(field.fields[key], inner, at)
             else:
-                yield Fault(at, *_right_name(key, [*field.fields], is_whole=not pointer))
+                yield _unknown_key(at, key, [*field.fields])
 
 
-def _right_name(key: str, known: list[str], *, is_whole: bool) -> tuple[str, str, list[str]]:
-    """Return the text, the code and the names of the error for the unknown `key`."""
-    shown = format_value(key[:SHOWN_MAX])
-    if is_whole and key in _RIGHT_NAMES:
-        right = _RIGHT_NAMES[key]
-        return f"{shown} is not a key here: use {right}.", "unknown_key", [right]
-    if is_whole and key in COMPUTED:
-        return f"The site sets {shown}: leave it out.", "unknown_key", []
-    close = get_close_matches(key[:SHOWN_MAX].lower().replace("-", "_"), known, n=1, cutoff=0.7)
-    if close:
-        return f"{shown} is not a key here: use {close[0]}.", "unknown_key", close
-    return f"{shown} is not a key here.", "unknown_key", sorted(known)
-
-
-def _convert_texts(item: JsonObject, changes: list[Remark]) -> Iterator[Fault]:
-    """Convert the HTML texts of `item`; yield the errors."""
-    places = [(item, name, name) for name in TEXTS]
-    for code, texts in (item.get("translations") or {}).items():
-        places += [(texts or {}, name, f"translations.{code}.{name}") for name in TEXTS]
-    for values, name, path in places:
-        text = cast("str", values.get(name) or "")
-        if len(text) > LENGTH_MAX:
-            detail = f"Has {len(text)} characters; at most {LENGTH_MAX} are allowed."
-            yield Fault(pointer_of(path), detail, "too_long")
-        elif is_escaped(text):
-            detail = "Contains escaped HTML such as &lt;p&gt;: send the tags themselves."
-            yield Fault(pointer_of(path), detail, "escaped_html")
-        elif name in values:
-            values[name], alterations = convert(text)
-            changes += (Remark(path, each.code, each.message) for each in alterations)
+def _unknown_key(at: str, key: str, known: list[str]) -> Fault:
+    shown, is_whole = format_value(key[:SHOWN_MAX]), at.count("/") == 1  # of the whole body
+    right = _RIGHT_NAMES.get(key) if is_whole else None
+    if is_whole and key in COMPUTED and not right:
+        return Fault(at, f"The site sets {shown}: leave it out.", UNKNOWN)
+    near = key[:SHOWN_MAX].lower().replace("-", "_")
+    use = [right] if right else get_close_matches(near, known, n=1, cutoff=0.7)
+    text = f"{shown} is not a key here{f': use {use[0]}' if use else ''}."
+    return Fault(at, text, UNKNOWN, use or sorted(known))

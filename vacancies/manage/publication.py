@@ -2,13 +2,12 @@
 decide the publication: what a person set after the integration did is kept.
 """
 
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from jobsite.types import JsonObject
 from vacancies.choices import VacancyStatus
 from vacancies.exchange.comparison import as_shown
-from vacancies.history.versions import PUBLICATION, Content, as_json
+from vacancies.history.versions import PUBLICATION, Content, as_json, values_of
 from vacancies.manage.parsing import Fault
 from vacancies.models import Approval, Change, Integration, IntegrationScope, Vacancy, Version
 from vacancies.operations.approval_requests import authors_of, waiting_request
@@ -18,36 +17,26 @@ NEEDS_SCOPE = f"Not changed: this needs the scope {IntegrationScope.PUBLISH}."
 OF_A_PERSON = "Not changed: a recruiter set it."
 
 
-@dataclass
-class Decision:
-    """The columns to write, and a warning for each one that is kept."""
-
-    wanted: Content = field(default_factory=dict)
-    kept: list[Fault] = field(default_factory=list)
-    closes: bool = False
-
-
 def decide(
     vacancy: Vacancy, sent: JsonObject, integration: Integration, *, at: datetime
-) -> Decision:
-    """Return what of the publication `sent` for `vacancy`, as stored or new, is written. Closing
-    always works.
+) -> tuple[Content, list[Fault]]:
+    """Return the columns to write of the publication `sent` for `vacancy`, as stored or new, and a
+    warning for each one that is kept. Closing always works.
     """
-    decision = Decision(closes=sent.get("state") == "closed")
     wanted = as_json(_columns(vacancy, sent, at=at))
-    stored = as_json({name: getattr(vacancy, name) for name in PUBLICATION})
-    changed = {name for name in wanted if wanted[name] != stored[name]}
-    kept, reason = changed - ({"status"} if decision.closes else set()), NEEDS_SCOPE
+    stored = values_of(vacancy, PUBLICATION)
+    kept, reason = {name for name in wanted if wanted[name] != stored[name]}, NEEDS_SCOPE
+    if sent.get("state") == "closed":
+        kept -= {"status"}
     if IntegrationScope.PUBLISH in integration.scopes:
         kept, reason = kept and kept & _of_people(vacancy), OF_A_PERSON
     if "status" in kept and "from" not in sent:
         wanted.pop("publish_from", None)  # it only follows from the status
         kept -= {"publish_from"}
-    decision.kept = [
+    warnings = [
         Fault(f"/publication/{KEYS[name]}", reason, "kept") for name in PUBLICATION if name in kept
     ]
-    decision.wanted = {name: value for name, value in wanted.items() if name not in kept}
-    return decision
+    return {name: value for name, value in wanted.items() if name not in kept}, warnings
 
 
 def _columns(vacancy: Vacancy, sent: JsonObject, *, at: datetime) -> JsonObject:
@@ -57,12 +46,10 @@ def _columns(vacancy: Vacancy, sent: JsonObject, *, at: datetime) -> JsonObject:
     if "until" in sent:
         found["publish_until"] = as_shown(sent["until"], vacancy.publish_until)
     is_public = vacancy.status == VacancyStatus.PUBLISHED
-    match sent.get("state"):
-        case "closed":
-            if is_public or vacancy._state.adding:
-                found["status"] = VacancyStatus.UNPUBLISHED.value
-        case "public":
-            found["status"], is_public = VacancyStatus.PUBLISHED.value, True
+    if sent.get("state") == "public":
+        found["status"], is_public = VacancyStatus.PUBLISHED.value, True
+    elif "state" in sent and (is_public or vacancy._state.adding):
+        found["status"] = VacancyStatus.UNPUBLISHED.value
     if start:
         found["publish_from"] = start
     elif is_public and (vacancy.publish_from is None or "from" in sent):
@@ -78,18 +65,15 @@ def _of_people(vacancy: Vacancy) -> set[str]:
     """
     if vacancy._state.adding:
         return set()
-    found = set()
     versions = Version.objects.filter(vacancy=vacancy.pk).exclude(change=Change.EXTERNAL)
     versions = versions.select_related("author__integration")
+    waiting = waiting_request(vacancy)
+    authors = authors_of(waiting) if waiting else {}
+    found = {name for name in authors if not is_technical(authors[name])}
     for name in PUBLICATION:
         last = versions.filter(content__has_key=name).first()
         if last and not _is_of_integration(last, name):
             found.add(name)
-    if waiting := waiting_request(vacancy):
-        authors = authors_of(waiting)
-        found |= {
-            name for name in PUBLICATION if name in authors and not is_technical(authors[name])
-        }
     return found
 
 

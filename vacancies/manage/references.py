@@ -24,13 +24,12 @@ def options_of(item: JsonObject, before: Content, faults: list[Fault]) -> Conten
     available can stay.
     """
     found: Content = {}
-    sent = [keyword.value for keyword in Keyword if item.get(keyword.value)]
-    rows: dict[str, list[FilterOption]] = {name: [] for name in sent}
-    for row in FilterOption.objects.filter(filter__keyword__in=sent).select_related("filter"):
-        rows[row.filter.keyword].append(row)
-    for name in (keyword.value for keyword in Keyword if keyword.value in item):
+    sent = [name for name in Keyword.values if name in item]
+    rows = FilterOption.objects.filter(filter__keyword__in=sent).select_related("filter")
+    for name in sent:
         own = {pk for pk, _label in before.get(name, ())}
-        usable = [row for row in rows.get(name, ()) if row.is_active or row.pk in own]
+        known_here = [row for row in rows if row.filter.keyword == name]
+        usable = [row for row in known_here if row.is_active or row.pk in own]
         known = {comparable(row.value): row for row in reversed(usable)}
         known |= {comparable(row.label): row for row in reversed(usable)}
         known |= {row.label: row for row in usable}
@@ -64,24 +63,22 @@ def people_of(item: JsonObject, integration: Integration, faults: list[Fault]) -
 def _person(
     data: JsonObject, at: str, integration: Integration, faults: list[Fault]
 ) -> list[object] | None:
-    email = data.get("email") or ""
-    if not email:
-        row = Recruiter.objects.filter(pk__in=[data.get("id") or 0]).first()
-        if row is None:
-            text = "There is no recruiter with this id: send an email address."
-            faults.append(Fault(f"{at}/email", text, "required"))
-        return [row.pk, row.name] if row else None
-    rows = Recruiter.objects.filter(email__iexact=email).order_by("pk")
-    row = _best(rows, data.get("name") or "")
-    if row is None and IntegrationScope.RECRUITERS not in integration.scopes:
+    email, name = data.get("email") or "", data.get("name") or ""
+    lookup = {"email__iexact": email} if email else {"pk": data.get("id")}
+    rows = Recruiter.objects.filter(**lookup).order_by("pk")
+    row = _best(rows, name)
+    if row is None and not email:
+        text = "There is no recruiter with this id: send an email address."
+        faults.append(Fault(f"{at}/email", text, "required"))
+    elif row is None and IntegrationScope.RECRUITERS not in integration.scopes:
         text = f"No recruiter has this email address, and the scope {IntegrationScope.RECRUITERS} is missing."
         faults.append(Fault(f"{at}/email", text, MISSING_SCOPE))
-    elif row is None and not (data.get("name") or "").strip():
+    elif row is None and not name.strip():
         faults.append(Fault(f"{at}/name", "A new recruiter needs a name.", "required"))
     elif row is None:
         lock_transaction(f"recruiter {email.casefold()}")
-        row = _best(rows.all(), data["name"]) or Recruiter.objects.create(
-            name=data["name"],
+        row = _best(rows.all(), name) or Recruiter.objects.create(
+            name=name,
             email=email,
             function=data.get("function", ""),
             phone=data.get("phone", ""),

@@ -6,24 +6,24 @@ from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import translation
-from rest_framework.exceptions import APIException
 
+from jobsite.api import caching
 from jobsite.api.absolute_urls import absolute
 from jobsite.db.locks import lock_transaction
 from jobsite.db.transactions import retry_on_conflict
-from jobsite.text.iso_names import country_name
 from jobsite.types import JsonObject
 from vacancies.choices import VacancyStatus
-from vacancies.exchange.comparison import column_values, texts_of_item
+from vacancies.exchange.comparison import column_values, rows_of_item
 from vacancies.exchange.fields import Remark
 from vacancies.exchange.related import comparable
 from vacancies.exchange.serializers import PAY
 from vacancies.history.versions import PUBLICATION, Content, as_json, changed_content, content_of
 from vacancies.manage import items
-from vacancies.manage.parsing import Fault, RefusedBodyError, as_fault, parse
+from vacancies.manage.parsing import UNKNOWN, Fault, RefusedError, as_fault, parse
 from vacancies.manage.publication import KEYS, decide
 from vacancies.manage.references import MISSING_SCOPE, form_of, options_of, people_of
 from vacancies.models import (
@@ -37,6 +37,7 @@ from vacancies.models import (
 )
 from vacancies.operations.approval_requests import authors_of, waiting_request, withdraw_request
 from vacancies.operations.save import Edit, Saved, plan_save, save_content
+from vacancies.querysets import VacancyQuerySet
 
 _PAY_COLUMNS = {f"pay_{key}": key for key in PAY}
 # The places in a body of what it sets by another name; "" is set by its address.
@@ -46,12 +47,6 @@ _POINTERS = (
     | {"image_url": "/image"}
     | dict.fromkeys(("brand", "reference", NON_FIELD_ERRORS), "")
 )
-
-
-class PreconditionError(APIException):
-    """The vacancy is not as If-Match or If-None-Match says."""
-
-    status_code = 412
 
 
 @dataclass(frozen=True)
@@ -64,39 +59,37 @@ class VacancyTarget:
     request: HttpRequest
     at: datetime
 
+    def rows(self) -> VacancyQuerySet:
+        rows = Vacancy.objects.with_related()
+        return rows.filter(brand=self.brand, reference=self.reference)
+
     def save(self, vacancy: Vacancy, edit: Edit, **options: Any) -> Saved:
         return save_content(vacancy, edit, author=self.integration.user, at=self.at, **options)
 
 
 @dataclass
 class Result:
-    """What a request did, or would do."""
-
-    vacancy: Vacancy
-    is_new: bool = False
-    changed: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-    warnings: list[Fault] = field(default_factory=list)
-    approval: JsonObject | None = None
-
-
-@dataclass
-class _Wanted:
-    """What a body asks for. `before` is the stored content, {} for a new vacancy."""
+    """What a body asks for, and what the request did or would do. `before` is the stored content,
+    {} for a new vacancy.
+    """
 
     vacancy: Vacancy
     before: Content
     content: Content
     closes: bool
-    result: Result
-    unknown: list[Fault]
     faults: list[Fault]
+    kept: list[str]
+    warnings: list[Fault]
+    changed: list[str] = field(default_factory=list)
+    approval: JsonObject | None = None
+
+    @property
+    def is_new(self) -> bool:
+        return not self.before
 
 
 def put(target: VacancyTarget, body: JsonObject, *, is_dry_run: bool) -> Result:
-    """Create or update the vacancy of `target`, or say what that would do. Raises RefusedBodyError
-    and PreconditionError.
-    """
+    """Create or update the vacancy of `target`, or say what that would do. Raises RefusedError."""
 
     def attempt() -> Result:
         vacancy = _locked(target)
@@ -115,7 +108,7 @@ def put(target: VacancyTarget, body: JsonObject, *, is_dry_run: bool) -> Result:
 
 def archive(target: VacancyTarget) -> bool:
     """Unpublish and archive the vacancy of `target`. Return whether there is one. Raises
-    PreconditionError.
+    RefusedError.
     """
     with transaction.atomic():
         vacancy = _locked(target)
@@ -130,53 +123,55 @@ def archive(target: VacancyTarget) -> bool:
 
 
 def check_preconditions(target: VacancyTarget, vacancy: Vacancy | None) -> None:
-    """Raise PreconditionError unless the vacancy is as If-Match and If-None-Match say."""
+    """Raise RefusedError unless the vacancy is as If-Match and If-None-Match say."""
     headers = target.request.headers
-    if "If-Match" not in headers and "If-None-Match" not in headers:
-        return
-    etag = items.etag_of(items.item_of(target.request, vacancy)) if vacancy else None
-    if "If-Match" in headers and not items.matches(headers["If-Match"], etag):
-        raise PreconditionError("The vacancy is not the one that If-Match names.")
-    if "If-None-Match" in headers and items.matches(headers["If-None-Match"], etag):
-        raise PreconditionError("There is a vacancy that If-None-Match names.")
+    names = [name for name in ("If-Match", "If-None-Match") if name in headers]
+    etag = items.etag_of(items.item_of(target.request, vacancy)) if vacancy and names else ""
+    found = {name: bool(etag) and caching.contains(headers[name], etag) for name in names}
+    if not found.get("If-Match", True):
+        raise RefusedError(412, detail="The vacancy is not the one that If-Match names.")
+    if found.get("If-None-Match"):
+        raise RefusedError(412, detail="There is a vacancy that If-None-Match names.")
 
 
 def _locked(target: VacancyTarget) -> Vacancy | None:
     """Return the vacancy with its rows, locked before they are read."""
-    rows = Vacancy.objects.with_related().select_related("form").select_for_update(of=("self",))
-    return rows.filter(brand=target.brand, reference=target.reference).first()
+    return target.rows().select_related("form").select_for_update(of=("self",)).first()
 
 
 # --- What is wanted -------------------------------------------------------------------------------
 
 
-def _read(target: VacancyTarget, stored: Vacancy | None, body: JsonObject) -> _Wanted:
+def _read(target: VacancyTarget, stored: Vacancy | None, body: JsonObject) -> Result:
     """Return what `body` wants of the vacancy, with all errors."""
     new = Vacancy(brand=target.brand, reference=target.reference, created_at=target.at)
     vacancy, brand = stored or new, target.brand
     before = content_of(stored) if stored else {}
     changes: list[Remark] = []
-    item, unknown, faults = parse(body, changes)
+    item, faults = parse(body, changes)
     if stored is None and "title" not in body:
         faults.append(Fault("/title", "A new vacancy needs a title.", "required"))
     content = _columns(target, item, vacancy)
     content |= options_of(item, before, faults)
     content |= people_of(item, target.integration, faults)
     content |= form_of(item, target.integration, brand, faults)
-    content |= _attachments(target, item, stored)
-    content |= texts_of_item(item, before)
+    content |= _attachments(target, item, before)
+    content |= rows_of_item(item, before)
     faults += _other_brand(item, target.brand)
-    decision = decide(vacancy, item.get("publication") or {}, target.integration, at=target.at)
-    content |= decision.wanted
+    sent = item.get("publication") or {}
+    wanted, kept = decide(vacancy, sent, target.integration, at=target.at)
+    content |= wanted
     if stored is None:
         content |= {"reference": target.reference, "brand": brand and [brand.pk, brand.name]}
-    result = Result(
+    return Result(
         vacancy,
-        is_new=stored is None,
-        kept=["publication"] if decision.kept else [],
-        warnings=[*map(as_fault, changes), *decision.kept],
+        before,
+        content,
+        closes=sent.get("state") == "closed",
+        faults=faults,
+        kept=["publication"] if kept else [],
+        warnings=[*map(as_fault, changes), *kept],
     )
-    return _Wanted(vacancy, before, content, decision.closes, result, unknown, faults)
 
 
 def _columns(target: VacancyTarget, item: JsonObject, vacancy: Vacancy) -> Content:
@@ -187,28 +182,25 @@ def _columns(target: VacancyTarget, item: JsonObject, vacancy: Vacancy) -> Conte
     values |= {name: item[name] for name in ("audience", "is_pay_public") if name in item}
     if vacancy.image and values.get("image_url") in _addresses(target, vacancy.image.url):
         del values["image_url"]  # that of the upload, which stays
-    content = as_json(values)
-    if "places" in item:
-        content["places"] = [as_json(place) for place in item["places"]]
-    if "remote_countries" in item:
-        codes = item["remote_countries"]
-        content["remote_countries"] = [[code, country_name(code)] for code in codes]
-    return content
+    return as_json(values)
 
 
-def _attachments(target: VacancyTarget, item: JsonObject, stored: Vacancy | None) -> Content:
+def _attachments(target: VacancyTarget, item: JsonObject, before: Content) -> Content:
     """Return the attachments of `item`, and before them the uploads that it does not name."""
     if "attachments" not in item:
         return {}
-    files = [each.file for each in stored.attachments.exclude(file="")] if stored else []
-    names = {address: each.name for each in files for address in _addresses(target, each.url)}
+    uploads = [each for each in before.get("attachments", ()) if each["file"]]
+    names = {
+        address: each["file"]
+        for each in uploads
+        for address in _addresses(target, default_storage.url(each["file"]))
+    }
     rows: dict[str, JsonObject] = {}
     for data in item["attachments"] or ():
         path, name = data["path"], data.get("name", "")
         file = names.get(path, "")
         rows.setdefault(file or path, {"name": name, "file": file, "url": "" if file else path})
-    uploads = stored.attachments.exclude(file="").exclude(file__in=rows) if stored else ()
-    kept = [{"name": each.name, "file": each.file.name, "url": ""} for each in uploads]
+    kept = [each for each in uploads if each["file"] not in rows]
     return {"attachments": [*kept, *rows.values()]}
 
 
@@ -231,54 +223,52 @@ def _other_brand(item: JsonObject, brand: Brand | None) -> Iterable[Fault]:
 # --- Writing it -----------------------------------------------------------------------------------
 
 
-def _save(target: VacancyTarget, wanted: _Wanted, *, is_dry_run: bool) -> Result:
-    vacancy, result = wanted.vacancy, wanted.result
-    if not (wanted.faults or wanted.unknown or result.is_new):
-        wanted.content |= _without_stale_request(target, wanted)
-        if not changed_content(wanted.before, wanted.content):
+def _save(target: VacancyTarget, result: Result, *, is_dry_run: bool) -> Result:
+    if not (result.faults or result.is_new):
+        result.content |= _without_stale_request(target, result)
+        if not changed_content(result.before, result.content):
             return result
-    edit = Edit(wanted.content)
+    edit = Edit(result.content)
     try:
-        plan = plan_save(vacancy, edit, at=target.at)
+        plan = plan_save(result.vacancy, edit, at=target.at)
     except ValidationError as error:
-        known = {_first(each.pointer) for each in wanted.faults}
-        wanted.faults += [each for each in _reasons(error) if _first(each.pointer) not in known]
-    if wanted.faults or wanted.unknown:
-        raise _refusal(wanted)
+        known = {_first(each.pointer) for each in result.faults if each.code != UNKNOWN}
+        result.faults += [each for each in _reasons(error) if _first(each.pointer) not in known]
+    if result.faults:
+        raise _refusal(result.faults)
     result.changed = _keys(plan.changes)
     if is_dry_run:
         result.approval = {"id": None, "waiting": _keys(plan.requested)} if plan.requested else None
         return result
     if not plan.changes and not plan.requested:
         return result
-    waiting = None if result.is_new else waiting_request(vacancy)
+    waiting = None if result.is_new else waiting_request(result.vacancy)
     overrides = [(waiting.pk, name) for name in waiting.changes] if waiting else ()
     try:
-        saved = target.save(vacancy, edit, overrides=overrides)
+        saved = target.save(result.vacancy, edit, overrides=overrides)
     except ValidationError as error:
-        wanted.faults += _reasons(error)
-        raise _refusal(wanted) from error
+        raise _refusal([*_reasons(error)]) from error
     result.vacancy = saved.vacancy
     if saved.approval:
         result.approval = {"id": saved.approval.pk, "waiting": _keys(saved.approval.changes)}
     return result
 
 
-def _without_stale_request(target: VacancyTarget, wanted: _Wanted) -> Content:
+def _without_stale_request(target: VacancyTarget, result: Result) -> Content:
     """Withdraw the waiting request of this integration if the source asks for the stored values
     again, and return what it asked for besides.
     """
-    waiting = waiting_request(wanted.vacancy)
+    waiting = waiting_request(result.vacancy)
     if waiting is None:
         return {}
-    asked = {name: wanted.content[name] for name in waiting.changes if name in wanted.content}
+    asked = {name: result.content[name] for name in waiting.changes if name in result.content}
     differs = changed_content(waiting.changes, asked)
-    stale = {name for name in differs if not changed_content(wanted.before, {name: asked[name]})}
-    if wanted.closes:
+    stale = {name for name in differs if not changed_content(result.before, {name: asked[name]})}
+    if result.closes:
         stale |= set(PUBLICATION).intersection(waiting.changes)
-    if not (stale and _withdraw_own(target, wanted.vacancy, stale)):
+    if not (stale and _withdraw_own(target, result.vacancy, stale)):
         return {}
-    others = waiting.changes.keys() - stale - wanted.content.keys()
+    others = waiting.changes.keys() - stale - result.content.keys()
     return {name: waiting.changes[name] for name in others}
 
 
@@ -295,13 +285,14 @@ def _withdraw_own(target: VacancyTarget, vacancy: Vacancy, names: set[str]) -> b
     return True
 
 
-def _refusal(wanted: _Wanted) -> RefusedBodyError:
-    if wanted.unknown:
-        return RefusedBodyError(400, [*wanted.unknown, *wanted.faults])
-    if all(each.code == MISSING_SCOPE for each in wanted.faults):
+def _refusal(faults: list[Fault]) -> RefusedError:
+    codes = {each.code for each in faults}
+    if UNKNOWN in codes:
+        return RefusedError(400, faults)
+    if codes == {MISSING_SCOPE}:
         detail = f"This token does not have the scope {IntegrationScope.RECRUITERS}."
-        return RefusedBodyError(403, wanted.faults, detail)
-    return RefusedBodyError(422, wanted.faults)
+        return RefusedError(403, faults, detail)
+    return RefusedError(422, faults)
 
 
 def _reasons(error: ValidationError) -> Iterable[Fault]:

@@ -1,10 +1,12 @@
 """The operations of the management interface on vacancies."""
 
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -24,6 +26,7 @@ from vacancies.manage.saving import VacancyTarget, archive, put
 from vacancies.models import FilterOption, IntegrationScope, Recruiter, Vacancy
 
 PAGE = 100
+REFERENCE = re.compile(r"[A-Za-z0-9._~-]{1,100}", re.ASCII)
 STATE = "filter[state]"
 NO_SUCH_VACANCY = "No vacancy of this brand has this reference."
 NO_REFERENCE = "A reference has 1 to 100 of the characters A-Z a-z 0-9 . _ ~ -."
@@ -46,7 +49,10 @@ class VacanciesView(ManageView):
         page = list(rows[: PAGE + 1])
         data = items.items_of(request, page[:PAGE])
         for item in data:
-            item["address"] = items.address_of(request, self.brand, item["reference"] or "")
+            item["address"] = None  # if no address can have the reference
+            if REFERENCE.fullmatch(item["reference"] or ""):
+                path = reverse("manage:managed-vacancy", args=[brand, item["reference"]])
+                item["address"] = absolute(request, path)
         following = None
         if len(page) > PAGE:
             query = self.query | {"after": str(data[-1]["id"])}
@@ -64,7 +70,7 @@ class VacancyView(ManageView):
     }
 
     def get(self, request: Request, brand: str, reference: str) -> HttpResponse:
-        vacancy = items.find(self._target(request, reference).brand, reference)
+        vacancy = self._target(request, reference).rows().first()
         if vacancy is None:
             raise NotFound(NO_SUCH_VACANCY)
         item = items.item_of(request._request, vacancy)
@@ -93,7 +99,7 @@ class VacancyView(ManageView):
         return Response(status=204)
 
     def _target(self, request: Request, reference: str) -> VacancyTarget:
-        if not items.REFERENCE.fullmatch(reference):
+        if not REFERENCE.fullmatch(reference):
             raise NotFound(NO_REFERENCE)
         at = timezone.now()
         return VacancyTarget(self.integration, self.brand, reference, request._request, at)

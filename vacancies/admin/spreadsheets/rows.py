@@ -39,7 +39,7 @@ from vacancies.admin.spreadsheets.values import Values, recruiters_with_a_namesa
 from vacancies.choices import State
 from vacancies.dates import closing_date_of
 from vacancies.exchange.cells import CellError
-from vacancies.exchange.comparison import texts_of_item
+from vacancies.exchange.comparison import rows_of_item
 from vacancies.history.diff import Difference, differences, field_labels, marked
 from vacancies.history.versions import Content
 from vacancies.models import Vacancy, Version, text_field
@@ -294,7 +294,7 @@ def _texts_of(posted: JsonObject, stored: JsonObject) -> Content:
         for code in text_languages()
     }
     item = {"translations": {code: values for code, values in given.items() if values}}
-    return texts_of_item(item, {text_field(code): text for code, text in stored.items()})
+    return rows_of_item(item, {text_field(code): text for code, text in stored.items()})
 
 
 def _guess_language(form: Any, result: RowResult) -> None:
