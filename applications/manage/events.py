@@ -15,6 +15,7 @@ from applications.manage import reading
 from applications.manage.items import permitted
 from applications.manage.reading import OutgoingCursor
 from applications.models import Application, Outgoing
+from jobsite.api.cursors import CursorError, CursorExpiredError
 from jobsite.types import JsonObject
 from vacancies.manage.authentication import NO_BRAND
 from vacancies.models import Brand, IntegrationScope, Webhook
@@ -50,7 +51,7 @@ class ApplicationEvents:
             return False
         try:
             cursor = reading.decode(webhook.application_cursor, _NO_BRAND, now=at)
-        except (reading.UnknownCursorError, reading.LostCursorError):
+        except (CursorError, CursorExpiredError):
             data: JsonObject = {"brand": None, "ids": [], "more": True, "since": None}
             values = {"pending_cursor": cursor_now(at)} | event_of(MOVED, at, data)
             return store(webhook, at, POSITION, values)

@@ -29,11 +29,6 @@ from jobsite.types import JsonObject
 from vacancies.models import Brand
 
 
-def sent(brand: Brand | None, pks: Collection[int], *, now: datetime) -> QuerySet[Application]:
-    """Return those of the applications `pks` that systems of `brand` may read."""
-    return permitted(pks, now=now).filter(vacancy__brand=brand)
-
-
 def permitted(pks: Collection[int], *, now: datetime) -> QuerySet[Application]:
     """Return those of the applications `pks` that systems of their brand may read: not those whose
     applicant has yet to agree, or did not.
@@ -46,7 +41,8 @@ def permitted(pks: Collection[int], *, now: datetime) -> QuerySet[Application]:
     return rows.exclude(pk__in=waiting.values("application")).exclude(pk__in=refused.values("pk"))
 
 
-def with_parts(rows: QuerySet[Application]) -> QuerySet[Application]:
+def readable(brand: Brand | None, pks: Collection[int], *, now: datetime) -> QuerySet[Application]:
+    """Return those of the applications `pks` that systems of `brand` may read, for `item_of`."""
     changes = StageChange.objects.select_related("stage__status").order_by("at", "pk")
     interviews = Interview.objects.filter(is_cancelled=False).order_by("planned_at", "pk")
     parts: list[Any] = [  # Application declares the first attribute, which mypy takes for another
@@ -54,12 +50,13 @@ def with_parts(rows: QuerySet[Application]) -> QuerySet[Application]:
         Prefetch("history", interviews, to_attr="held_interviews"),
         "submission__files",
     ]
-    found = rows.select_related("user", "vacancy", "submission__snapshot")
-    return found.prefetch_related(*parts)
+    rows = permitted(pks, now=now).filter(vacancy__brand=brand)
+    rows = rows.select_related("user", "vacancy", "submission__snapshot")
+    return rows.prefetch_related(*parts)
 
 
 def stage_of(application: Application) -> Stage | None:
-    """Return the current stage. Requires `with_parts`."""
+    """Return the current stage. Requires `readable`."""
     changes = without_undone(application.ordered_changes)
     return changes[-1].stage if changes else None
 

@@ -13,19 +13,11 @@ from django.db.models import Max, Q
 
 from applications.models import Application, Outgoing
 from jobsite.api import cursors
-from jobsite.api.cursors import END
+from jobsite.api.cursors import END, CursorError, CursorExpiredError
 from jobsite.ops.backups.restore import REVISION_STEP
 from jobsite.serving.revision import read_state
 
 PAGE = 100
-
-
-class UnknownCursorError(Exception):
-    """The text is no cursor of this list."""
-
-
-class LostCursorError(Exception):
-    """What changed after the cursor is not known any more."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +45,19 @@ def encode(cursor: OutgoingCursor) -> str:
 
 
 def decode(text: str, brand: int, *, now: datetime) -> OutgoingCursor:
-    """Return the cursor. Raises UnknownCursorError and LostCursorError."""
+    """Return the cursor. Raises CursorError and CursorExpiredError."""
     try:
         cursor = OutgoingCursor(*cursors.decode(text))
-        numbers = [cursor.brand, cursor.mark, cursor.last, cursor.walked, cursor.at]
-        if (
-            not all(map(cursors.is_number, numbers))
-            or encode(cursor) != text
-            or cursor.brand != brand
-        ):
-            raise UnknownCursorError
         since = datetime.fromtimestamp(cursor.at, UTC)
     except (ValueError, TypeError, OverflowError, OSError) as error:
-        raise UnknownCursorError from error
+        raise CursorError from error
+    numbers = [cursor.brand, cursor.mark, cursor.last, cursor.walked, cursor.at]
+    is_whole = all(map(cursors.is_number, numbers)) and encode(cursor) == text
+    if not is_whole or cursor.brand != brand:
+        raise CursorError
     # A day less than rows are kept: `purge` may run while a client reads.
     if cursor.epoch != epoch() or since < now - Outgoing.KEPT + timedelta(days=1):
-        raise LostCursorError
+        raise CursorExpiredError
     return cursor
 
 

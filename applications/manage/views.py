@@ -15,6 +15,7 @@ from applications.operations.access_log import log_access
 from applications.submissions.files import download_name, media_type, read_file, response_headers
 from jobsite.api import parameters
 from jobsite.api.absolute_urls import absolute, with_query
+from jobsite.api.cursors import CursorError, CursorExpiredError
 from jobsite.api.problems import CursorExpired, InvalidParameters
 from jobsite.types import JsonObject
 from vacancies.manage.authentication import ManageView
@@ -40,8 +41,12 @@ class ApplicationsView(ManageView):
             restart = with_query(address, **{KIND: kind})
             cursor = _decoded(self.query["since"], cursor.brand, restart=restart, now=now)
         page = reading.read(cursor, now=now)
-        rows = items.with_parts(items.sent(self.brand, page.pks, now=now))
-        found = {row.pk: row for row in rows if not kind or _is_of_kind(row, kind)}
+        rows = items.readable(self.brand, page.pks, now=now)
+        found = {
+            row.pk: row
+            for row in rows
+            if not kind or ((stage := items.stage_of(row)) and stage.kind == kind)
+        }
         existing = Application.objects.filter(pk__in=page.pks, vacancy__brand=self.brand)
         unknown = {*page.pks} - {*existing.values_list("pk", flat=True)} | page.gone
         is_walk = cursor.walked < reading.END
@@ -59,19 +64,14 @@ class ApplicationsView(ManageView):
         return Response({"data": data, "links": {"next": link}, "meta": meta})
 
 
-def _is_of_kind(application: Application, kind: str) -> bool:
-    stage = items.stage_of(application)
-    return stage is not None and stage.kind == kind
-
-
 def _decoded(text: str, brand: int, *, restart: str, now: datetime) -> reading.OutgoingCursor:
     """Return the cursor. Raises InvalidParameters and CursorExpired."""
     try:
         return reading.decode(text, brand, now=now)
-    except reading.UnknownCursorError:
+    except CursorError:
         allowed = "a cursor of this list: meta.cursor, unchanged"
         raise InvalidParameters([parameters.invalid_value("since", text, allowed)]) from None
-    except reading.LostCursorError:
+    except CursorExpiredError:
         raise CursorExpired(restart, LOST) from None
 
 
@@ -87,7 +87,7 @@ class ApplicationView(ManageView):
     def find(self, pk: int, now: datetime) -> Any:
         """Return the application. Raises NotFound if it is not to be read."""
         pks = [pk] if pk <= reading.END else []  # others cannot be stored
-        application = items.with_parts(items.sent(self.brand, pks, now=now)).first()
+        application = items.readable(self.brand, pks, now=now).first()
         if application is None:
             raise NotFound(NO_SUCH_APPLICATION)
         return application

@@ -11,6 +11,14 @@ END = 2**63 - 1  # after every id
 _TEXT = re.compile(r"[A-Za-z0-9_-]{1,400}", re.ASCII)
 
 
+class CursorError(Exception):
+    """The text is no cursor of what is read."""
+
+
+class CursorExpiredError(Exception):
+    """What changed after the cursor is not known any more: the client has to begin anew."""
+
+
 def encode(values: object) -> str:
     text = json.dumps(values, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")

@@ -8,22 +8,15 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from jobsite.api import cursors
+from jobsite.api.cursors import CursorError, CursorExpiredError
 from vacancies.querysets import VacancyList
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = int((datetime.max.replace(tzinfo=UTC) - _EPOCH) / timedelta(microseconds=1))
 
 
-class CursorError(Exception):
-    """The text is no cursor of this feed."""
-
-
 class OtherFeedError(CursorError):
     """It is a cursor of another list, brand, language or selection of keys."""
-
-
-class CursorExpiredError(Exception):
-    """What changed after the cursor is not known any more: the client has to begin anew."""
 
 
 class FeedScope(NamedTuple):
@@ -86,23 +79,6 @@ def decode(text: str, scope: FeedScope) -> Cursor:
     """Return the cursor. Raises CursorError, and CursorExpiredError if the brand's slug belongs to
     another brand now.
     """
-    *of, values = _numbers(text)
-    cursor: Cursor = WalkCursor(*values) if len(values) == 4 else LiveCursor(*values)
-    if encode(cursor, scope) == text:
-        return cursor
-    vacancy_list, brand, slug, fields = of
-    wanted = scope.numbers()
-    if (vacancy_list, fields) != (wanted[0], wanted[3]) or (brand, slug) == wanted[1:3]:
-        raise OtherFeedError
-    if brand == wanted[1]:  # it has another slug now
-        return cursor
-    if brand and slug == wanted[2]:
-        raise CursorExpiredError
-    raise OtherFeedError
-
-
-def _numbers(text: str) -> tuple:
-    """Return the four numbers of the scope, and a list of those of the cursor. Raises CursorError."""
     try:
         values = cursors.decode(text)
     except ValueError:
@@ -111,4 +87,15 @@ def _numbers(text: str) -> tuple:
         raise CursorError
     if not all(map(cursors.is_number, values)) or not 0 <= values[6] <= _LAST:
         raise CursorError
-    return (*values[:4], values[4:])
+    vacancy_list, brand, slug, fields, *position = values
+    cursor: Cursor = WalkCursor(*position) if len(position) == 4 else LiveCursor(*position)
+    if encode(cursor, scope) == text:
+        return cursor
+    wanted = scope.numbers()
+    if (vacancy_list, fields) != (wanted[0], wanted[3]) or (brand, slug) == wanted[1:3]:
+        raise OtherFeedError
+    if brand == wanted[1]:  # it has another slug now
+        return cursor
+    if brand and slug == wanted[2]:
+        raise CursorExpiredError
+    raise OtherFeedError
