@@ -45,7 +45,9 @@ class RemoteFeed:
                 restart()
                 target = self.start
                 continue
-            if target == self.start and self._is_brand_without_vacancies(status, body):
+            refused = [error.get("parameter") for error in body.get("errors", ())]
+            if status == 400 and target == self.start and refused == ["filter[brand]"]:
+                # A brand without vacancies.
                 yield {"data": []}, self.start
                 return
             try:
@@ -62,19 +64,15 @@ class RemoteFeed:
     def items(self) -> dict[int, JsonObject]:
         """Return the list. Raises FeedError."""
         found: dict[int, JsonObject] = {}
-        page = last = 1
-        while page <= last:
-            query = {"page[size]": LIST_SIZE, "page[number]": page}
-            status, body = self._get(self._target(self.list_path, query))
+        target: str | None = self._target(self.list_path, {"page[size]": LIST_SIZE})
+        while target:
+            status, body = self._get(target)
             if status != 200:
                 raise FeedError(f"{self.address}: returned {status}.")
             found |= {item["id"]: item for item in body["data"]}
-            page, last = page + 1, body["meta"]["last_page"]
+            following = body["links"]["next"]
+            target = following and f"{self.list_path}?{urlsplit(following).query}"
         return found
-
-    def _is_brand_without_vacancies(self, status: int, body: JsonObject) -> bool:
-        names = [error.get("parameter") for error in body.get("errors", ())]
-        return status == 400 and names == ["filter[brand]"]
 
     def _target(self, path: str, query: dict[str, int]) -> str:
         of_brand = {"filter[brand]": self.brand} if self.brand else {}

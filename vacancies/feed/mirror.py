@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from jobsite.types import JsonObject
@@ -27,19 +26,7 @@ class MirrorError(Exception):
     """The target is not a copy, or one of something else."""
 
 
-class MirrorTarget(Protocol):
-    source: str  # the address of the list, "" for a new copy
-    following: str  # where to read on
-
-    def ids(self) -> set[int]: ...
-    def put(self, item: JsonObject) -> bool: ...  # whether it is new or another one
-    def remove(self, pk: int) -> None: ...
-    def commit(self, source: str, following: str) -> None: ...
-    def items(self) -> Iterator[JsonObject]: ...
-    def reload(self) -> None: ...  # forget what is not committed
-
-
-def open_target(path: Path) -> MirrorTarget:
+def open_target(path: Path) -> "MirrorTarget":
     """A file with the ending .sqlite3 or .db, else a folder. Raises MirrorError."""
     is_file = path.is_file() or path.suffix in (".sqlite3", ".sqlite", ".db")
     try:
@@ -48,7 +35,7 @@ def open_target(path: Path) -> MirrorTarget:
         raise MirrorError(f"{path}: cannot be read as a copy ({error}).") from error
 
 
-def update(target: MirrorTarget, feed: RemoteFeed) -> int:
+def update(target: "MirrorTarget", feed: RemoteFeed) -> int:
     """Apply what changed. Return the number of vacancies that did. Raises FeedError."""
     start, before = target.following or feed.start, target.ids()
     kept = set(before) if start != feed.start else set()
@@ -70,25 +57,29 @@ def update(target: MirrorTarget, feed: RemoteFeed) -> int:
 
 
 class SqliteTarget:
-    """Rows and cursor, in one transaction."""
+    """Rows and cursor, in one transaction. `source` is the address of the list, "" for a new copy,
+    `following` where to read on.
+    """
+
+    source: str
+    following: str
 
     def __init__(self, path: Path) -> None:
-        self.rows = sqlite3.connect(path, isolation_level=None)
+        self.rows = sqlite3.connect(path, isolation_level="IMMEDIATE")
         self.rows.executescript(_TABLES)
         self.reload()
 
     def reload(self) -> None:
-        if self.rows.in_transaction:
-            self.rows.execute("ROLLBACK")
-        [(self.source, self.following)] = self.rows.execute(
-            "SELECT address, next FROM source"
-        ).fetchall() or [("", "")]
+        """Forget what is not committed."""
+        self.rows.rollback()
+        found = self.rows.execute("SELECT address, next FROM source").fetchone()
+        self.source, self.following = found or ("", "")
 
     def ids(self) -> set[int]:
         return {pk for (pk,) in self.rows.execute("SELECT id FROM vacancy")}
 
     def put(self, item: JsonObject) -> bool:
-        self._begin()
+        """Return whether it is new or another one."""
         written = self.rows.execute(
             "INSERT INTO vacancy (id, item) VALUES (?, ?) "
             "ON CONFLICT (id) DO UPDATE SET item = excluded.item WHERE item <> excluded.item",
@@ -97,22 +88,16 @@ class SqliteTarget:
         return written.rowcount > 0
 
     def remove(self, pk: int) -> None:
-        self._begin()
         self.rows.execute("DELETE FROM vacancy WHERE id = ?", (pk,))
 
     def commit(self, source: str, following: str) -> None:
-        self._begin()
         self.rows.execute("DELETE FROM source")
         self.rows.execute("INSERT INTO source VALUES (?, ?)", (source, following))
-        self.rows.execute("COMMIT")
+        self.rows.commit()
         self.source, self.following = source, following
 
     def items(self) -> Iterator[JsonObject]:
         return (json.loads(item) for (item,) in self.rows.execute("SELECT item FROM vacancy"))
-
-    def _begin(self) -> None:
-        if not self.rows.in_transaction:
-            self.rows.execute("BEGIN IMMEDIATE")
 
 
 class FolderTarget:
@@ -180,6 +165,9 @@ class FolderTarget:
             file.flush()
             os.fsync(file.fileno())
         new.replace(self.folder / name)
+
+
+MirrorTarget = SqliteTarget | FolderTarget
 
 
 def _text(item: JsonObject) -> str:

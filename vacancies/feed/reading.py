@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from jobsite.api.cursors import END
 from jobsite.serving.revision import fetch
@@ -31,7 +31,7 @@ from vacancies.models import (
     VacancyOption,
     VacancyRecruiter,
 )
-from vacancies.querysets import PublishedQuerySet, VacancyList, is_live
+from vacancies.querysets import is_live
 from vacancies.readmodel.totals import is_maintained
 
 NOWHERE = (-1, -1)  # before the first row
@@ -112,15 +112,12 @@ def read(
 
 def has_been_listed(scope: FeedScope, *, at: datetime) -> bool:
     """Whether the list has, or recently had, vacancies of the brand."""
-    entries = FeedEntry.objects.filter(**{_flag(scope.vacancy_list): True})
+    flag = "was_internal" if scope.vacancy_list.is_internal else "was_external"
+    entries = FeedEntry.objects.filter(**{flag: True})
     audiences = scope.vacancy_list.audiences
     begun = Q(status="published", publish_from__lte=at, audience__in=audiences)
     known = begun | Q(pk__in=entries.values("pk"))
     return Vacancy.objects.filter(known, brand=scope.brand).exists()
-
-
-def _flag(vacancy_list: VacancyList) -> str:
-    return "was_internal" if vacancy_list.is_internal else "was_external"
 
 
 def _is_in_gap(cursor: Cursor) -> bool:
@@ -171,16 +168,11 @@ class _Reader:
         position = replace(cursor, number=number, last=END) if changes else cursor
         turns = self.turns(cursor.at, cursor.at_last, limit)
         has_more, row = self.take(iter(turns), changes, limit)
-        if has_more and row == NOWHERE:
-            return FeedPage(changes, position, True)
-        if has_more:
-            return FeedPage(changes, replace(position, at=row[0], at_last=row[1]), True)
-        if not changes:
-            return FeedPage([], cursor, False)
-        position = replace(
-            position, number=number, last=END, at=microseconds(self.now), at_last=END
-        )
-        return FeedPage(changes, position, False)
+        if has_more and row != NOWHERE:
+            position = replace(position, at=row[0], at_last=row[1])
+        elif changes and not has_more:
+            position = LiveCursor(number, END, microseconds(self.now), END, cursor.seen)
+        return FeedPage(changes, position, has_more)
 
     def take(
         self, rows: Iterator[tuple[int, int]], changes: list[FeedChange], limit: int
@@ -200,9 +192,14 @@ class _Reader:
                 last, used = row[:2], used + 1
         return used == limit, last
 
-    def members(self) -> PublishedQuerySet:
-        """The vacancies of the list at this time."""
-        rows = _published().live(at=self.now).in_list(self.list)
+    def members(self) -> QuerySet:
+        """The vacancies of the list at this time; on PostgreSQL their rows in the read model, which
+        has the indexes.
+        """
+        rows: Any = Vacancy.objects.filter(status="published")
+        if is_maintained():
+            rows = ListedVacancy.objects.filter(is_expired__in=(False, True))
+        rows = rows.live(at=self.now).in_list(self.list)
         return rows if self.brand is None else rows.filter(brand_id=self.brand)
 
     def turns(self, at: int, last: int, limit: int) -> list[tuple[int, int]]:
@@ -248,15 +245,6 @@ class _Reader:
         if was_in_list and (status is None or is_of_brand or has_moved):
             return FeedChange(pk, False)
         return None
-
-
-def _published() -> PublishedQuerySet:
-    """The rows of the vacancies whose status is published; on PostgreSQL those of the read model,
-    which has the indexes.
-    """
-    if not is_maintained():
-        return Vacancy.objects.filter(status="published")
-    return ListedVacancy.objects.filter(is_expired__in=(False, True))
 
 
 def changed(number: int, last: int, *, step: int) -> Iterator[tuple[int, int]]:

@@ -28,7 +28,7 @@ COMMIT = """
     ON CONFLICT (id) DO UPDATE SET number = number + 1;
   INSERT INTO jobsite_commit (number, mark, at)
     SELECT number, number, strftime('%Y-%m-%d %H:%M:%f', 'now') FROM jobsite_revision;"""
-_TRIGGER = f"""CREATE TRIGGER IF NOT EXISTS vacancies_{{table}}_{{verb}}_{{row}}_feed
+_TRIGGER = f"""CREATE TRIGGER IF NOT EXISTS vacancies_{{table}}_{{verb}}_feed
 AFTER {{verb}} ON vacancies_{{table}} WHEN {{condition}} BEGIN{COMMIT}{{statement}}
 END"""
 _TOUCH = """
@@ -44,13 +44,12 @@ _ENTRY = """
 # Clients may have read the row in the public or the internal list.
 _WAS = """({row}.status = 'published' AND {row}.audience IN ('{audience}', 'both')
       AND {row}.publish_from <= strftime('%Y-%m-%d %H:%M:%f', 'now', '+5 minutes'))"""
-_PARENT = "vacancies_vacancy AS vacancy WHERE vacancy.id = {row}.vacancy_id"
-_CHANGES = (  # of a child: the verb, the row whose vacancy changes, and when it does
-    ("INSERT", "NEW", ""),
-    ("UPDATE", "OLD", "OLD.vacancy_id <> NEW.vacancy_id AND "),
-    ("UPDATE", "NEW", ""),
-    ("DELETE", "OLD", ""),
-)
+_PARENTS = "vacancies_vacancy AS vacancy WHERE vacancy.status = 'published' AND vacancy.id IN ({})"
+_IDS = {  # of the vacancies of a child
+    "INSERT": "NEW.vacancy_id",
+    "UPDATE": "OLD.vacancy_id, NEW.vacancy_id",
+    "DELETE": "OLD.vacancy_id",
+}
 
 
 def create_triggers(using: str, **kwargs: object) -> None:
@@ -62,20 +61,21 @@ def _statements() -> list[str]:
     old, new = "OLD.status = 'published'", "NEW.status = 'published'"
     leaves = f"{old} AND NOT ({new} AND NEW.brand_id IS OLD.brand_id)"
     rows = [
-        ("vacancy", "INSERT", "NEW", new, _entry("NEW", was=None)),
-        ("vacancy", "UPDATE", "NEW", f"{old} OR {new}", _entry("NEW", was="OLD", moved=leaves)),
-        ("vacancy", "DELETE", "OLD", old, _entry("OLD", was="OLD", moved="1")),
+        ("vacancy", "INSERT", new, _entry("NEW", was=None)),
+        ("vacancy", "UPDATE", f"{old} OR {new}", _entry("NEW", was="OLD", moved=leaves)),
+        ("vacancy", "DELETE", old, _entry("OLD", was="OLD", moved="1")),
     ]
-    for child, (verb, row, also) in product(CHILDREN, _CHANGES):
-        parent = _PARENT.format(row=row)
-        is_published = f"EXISTS (SELECT 1 FROM {parent} AND vacancy.status = 'published')"
-        entry = _entry("vacancy", was="vacancy", source=f", {parent}")
-        rows.append((child, verb, row, also + is_published, entry))
+    for child, (verb, ids) in product(CHILDREN, _IDS.items()):
+        parents = _PARENTS.format(ids)
+        entry = _entry("vacancy", was="vacancy", source=f", {parents}")
+        rows.append((child, verb, f"EXISTS (SELECT 1 FROM {parents})", entry))
     for table, (kind, columns) in SHOWN.items():
         differs = " OR ".join(f"OLD.{name} IS NOT NEW.{name}" for name in columns.split())
-        rows.append((table, "UPDATE", "NEW", differs, _TOUCH.format(kind=kind)))
-    names = ("table", "verb", "row", "condition", "statement")
-    return [_TRIGGER.format(**dict(zip(names, each, strict=True))) for each in rows]
+        rows.append((table, "UPDATE", differs, _TOUCH.format(kind=kind)))
+    return [
+        _TRIGGER.format(table=table, verb=verb, condition=condition, statement=statement)
+        for table, verb, condition, statement in rows
+    ]
 
 
 def _entry(row: str, *, was: str | None, moved: str = "0", source: str = " WHERE true") -> str:

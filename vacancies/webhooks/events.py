@@ -33,9 +33,9 @@ def cursor_now(webhook: Webhook, *, at: datetime) -> str:
     return cursors.encode(_now(read_state().number, at), scope_of(webhook))
 
 
-def body_of(kind: str, at: datetime, data: JsonObject) -> bytes:
+def body_of(kind: str, at: datetime, data: JsonObject) -> str:
     event = {"type": kind, "timestamp": at.isoformat(), "data": data}
-    return json.dumps(event, separators=(",", ":")).encode()
+    return json.dumps(event, separators=(",", ":"))
 
 
 def new_id() -> str:
@@ -44,8 +44,7 @@ def new_id() -> str:
 
 def event_of(kind: str, at: datetime, data: JsonObject) -> JsonObject:
     """Return the columns of a webhook that has an event to send."""
-    body = body_of(kind, at, data).decode()
-    return {"pending_event": kind, "pending_body": body, "next_at": at}
+    return {"pending_event": kind, "pending_body": body_of(kind, at, data), "next_at": at}
 
 
 def store(webhook: Webhook, at: datetime, position: str, values: JsonObject) -> bool:

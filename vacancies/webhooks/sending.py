@@ -15,26 +15,22 @@ from vacancies.webhooks.signing import signed
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def send(webhook: Webhook, *, at: datetime) -> tuple[WebhookAttempt, float]:
-    """Send what is pending. Return the attempt, and the seconds that the receiver asks to wait."""
-    body = webhook.pending_body.encode()
-    return _send(webhook, webhook.pending_event, webhook.pending_id, body, at)
-
-
 def test(webhook: Webhook, *, at: datetime) -> WebhookAttempt:
     """Send a `ping`, or start a build. Return the attempt."""
-    attempt, _wait = _send(webhook, PING, new_id(), body_of(PING, at, {}), at)
-    return attempt
+    webhook.pending_event, webhook.pending_id = PING, new_id()
+    webhook.pending_body = body_of(PING, at, {})
+    return send(webhook, at=at)[0]
 
 
-def _send(
-    webhook: Webhook, event: str, message: str, body: bytes, at: datetime
-) -> tuple[WebhookAttempt, float]:
+def send(webhook: Webhook, *, at: datetime) -> tuple[WebhookAttempt, float]:
+    """Send what is pending. Return the attempt, and the seconds that the receiver asks to wait."""
+    event, body = webhook.pending_event, webhook.pending_body.encode()
     headers = {"User-Agent": f"jobsite/{settings.VERSION}"}
     if webhook.kind == Webhook.Kind.BUILD:
         event, body = BUILD, b""
     else:
-        headers |= {"Content-Type": "application/json"} | signed(webhook, message, body, at=at)
+        headers |= {"Content-Type": "application/json"}
+        headers |= signed(webhook, webhook.pending_id, body, at=at)
     attempt = WebhookAttempt(webhook=webhook, at=at, event=event)
     begin, wait = monotonic(), 0.0
     try:
