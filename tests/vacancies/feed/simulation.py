@@ -101,6 +101,8 @@ def make_rows() -> None:
 class Simulation:
     """One writer, and `clients`. `now` is simulated, or, with `is_live`, that of the machine."""
 
+    forgets = 0.01  # the part of the steps that delete old changes
+
     def __init__(self, seed: int, clients: int = 4, *, is_live: bool = False) -> None:
         self.random = random.Random(seed)
         self.http = Client()
@@ -133,7 +135,7 @@ class Simulation:
             with suppress(OperationalError, IntegrityError), transaction.atomic():  # of two at once
                 for _ in range(self.random.choice([1, 1, 1, 2, 6])):
                     self.change()
-        elif kind < 0.46:
+        elif kind < 0.45 + self.forgets:
             self.forget()
         else:
             copy = self.random.choice(self.copies)

@@ -43,7 +43,10 @@ def without_clock(monkeypatch):
 
 
 def without_gaps(monkeypatch):
-    """R6, R7: deleted changes are forgotten."""
+    """R6, R7: deleted changes are forgotten. They are deleted often: else it takes minutes until a
+    client misses one.
+    """
+    monkeypatch.setattr(Simulation, "forgets", 0.15)
     monkeypatch.setattr(CursorGap.objects, "create", lambda **values: None)
 
 
