@@ -29,7 +29,7 @@ class ExtendForm(forms.Form):
         widget=UnfoldAdminSingleDateWidget,
         validators=[MaxValueValidator(date(2200, 12, 30))],
         help_text=gettext_lazy(
-            "A date goes before weeks: public until the end of this day. A later closing date "
+            "A date takes precedence over weeks: public until the end of this day. A later closing date "
             "stays."
         ),
     )
