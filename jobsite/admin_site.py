@@ -77,6 +77,10 @@ class AdminSite(UnfoldAdminSite):
         )
         return view(request)
 
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Set what templates of unfold ask for at every row and do not find, which is slow."""
+        return {"nested_inline": False, **super().each_context(request)}
+
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
         """Make the list when it is read: pages show our menu instead."""
         return SimpleLazyObject(partial(super().get_app_list, request, app_label))

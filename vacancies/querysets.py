@@ -66,6 +66,22 @@ def own_brand(user: User) -> Q:
     return Q() if user.has_perm(EVERY_BRAND) else Q(brand__in=user.brands.all())
 
 
+def in_state(state: str, *, at: datetime) -> Q:
+    """The condition for vacancies whose `Vacancy.state_at(at)` is `state`."""
+    match state:
+        case "published":
+            return Q(_not_expired(at), status="published", publish_from__lte=at)
+        case "scheduled":
+            return Q(status="published", publish_from__gt=at)
+        case "expired":  # it begins before it ends: see the constraints
+            return Q(status="published", publish_until__lte=at)
+    return Q(status=state)
+
+
+def _not_expired(at: datetime) -> Q:
+    return Q(publish_until=None) | Q(publish_until__gt=at)
+
+
 def teams_of(user: User) -> dict[int, str]:
     """Return what `user` sees of the applications (`TeamMember.sees`) to the vacancies whose teams
     they are in, by id. Read once for each instance, as permissions are.
@@ -161,7 +177,7 @@ class PublishedQuerySet(models.QuerySet):
         return self.not_expired(at=at).filter(publish_from__lte=at)
 
     def not_expired(self, *, at: datetime) -> Self:
-        return self.filter(Q(publish_until=None) | Q(publish_until__gt=at))
+        return self.filter(_not_expired(at))
 
     def in_list(self, vacancy_list: VacancyList) -> Self:
         return self.filter(vacancy_list.condition)
@@ -221,17 +237,7 @@ class VacancyQuerySet(PublishedQuerySet):
 
     def in_state(self, state: str, *, at: datetime) -> Self:
         """Vacancies whose `Vacancy.state_at(at)` is `state`."""
-        published = self.filter(status="published")
-        match state:
-            case "published":
-                return published.live(at=at)
-            case "scheduled":
-                return published.filter(publish_from__gt=at)
-            case "expired":
-                return published.filter(
-                    publish_until__lte=at
-                )  # it begins before it ends: see the constraints
-        return self.filter(status=state)
+        return self.filter(in_state(state, at=at))
 
     def closed(self, *, at: datetime) -> Self:
         """Vacancies that visitors could read before the time `at`, and cannot any more."""

@@ -46,6 +46,8 @@ class NamedRow(forms.ModelForm):
     screen readers do not read the column heading as the label.
     """
 
+    nested_formsets = ()  # the templates of unfold ask for them at every cell
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
@@ -80,6 +82,11 @@ class InlineFormSet(InlineAdminFormSet):
     @cached_property
     def rows(self) -> list[Any]:
         return list(super().__iter__())
+
+    @property
+    def media(self) -> forms.Media:
+        """Return that of the rows, which all have the same. Django adds it up row by row."""
+        return self.opts.media + self.formset.media
 
     def inline_formset_data(self) -> str:
         data = json.loads(super().inline_formset_data())

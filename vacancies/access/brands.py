@@ -1,7 +1,7 @@
 """Brand scoping: recruiters access the vacancies of their brands only (docs/decisions.md #56)."""
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from forms_structure.models import Form
 from jobsite.accounts import roles
@@ -70,22 +70,27 @@ def forms_for(user: User) -> QuerySet[Form]:
     """
     if user.has_perm(EVERY_BRAND):
         return Form.objects.originals()
-    # Read once: the conditions below repeat it eight times. And not joined: a form can have many
-    # vacancies.
+    # Ids, of which there are few: the rules refer to each other, and one statement would repeat
+    # each of them up to eight times. And not joined: a form can have many vacancies.
     in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
-    used = Q(pk__in=list(in_use.values_list("pk", flat=True))) | Q(brands__in=brands_of(user))
-    ours = Form.objects.filter(used | Q(extensions__in=Form.objects.filter(used))).values("pk")
-    by_vacancy, by_brand = (model.objects.filter(form=OuterRef("pk")) for model in (Vacancy, Brand))
-    taken = Form.objects.filter(Exists(by_vacancy) | Exists(by_brand))
-    free = Form.objects.exclude(pk__in=taken.values("pk")).exclude(
-        extensions__in=taken.values("pk")
+    by_vacancy, by_brand, by_own_brand = (
+        Exists(rows.filter(form=OuterRef("pk")))
+        for rows in (Vacancy.objects, Brand.objects, brands_of(user))
     )
-    whole = Form.objects.filter(
-        Q(is_default=True) | Q(pk__in=ours) | Q(pk__in=free.values("pk")), extends=None
-    )
-    extending = Q(pk__in=free.values("pk"), extends__in=whole.values("pk"))
-    rows = Form.objects.originals()
-    return rows.filter(Q(pk__in=whole.values("pk")) | Q(pk__in=ours) | extending)
+    forms = Form.objects.annotate(is_taken=by_vacancy | by_brand, is_ours=by_own_brand)
+    columns = ("pk", "extends", "is_default", "is_taken", "is_ours")
+    rows = list(forms.order_by().values_list(*columns, named=True))
+    used = {row.pk for row in rows if row.is_ours} | set(in_use.values_list("pk", flat=True))
+    ours = used | {row.extends for row in rows if row.pk in used}
+    taken = {pk for row in rows if row.is_taken for pk in (row.pk, row.extends)}
+    free = {row.pk for row in rows} - taken
+    whole = {
+        row.pk
+        for row in rows
+        if row.extends is None and (row.is_default or row.pk in ours or row.pk in free)
+    }
+    extending = {row.pk for row in rows if row.pk in free and row.extends in whole}
+    return Form.objects.originals().filter(pk__in=(whole | ours | extending) - {None})
 
 
 def may_change_form(user: User, form: Form) -> bool:

@@ -7,7 +7,6 @@ depends on the number of days, not on the number of vacancies.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
 from django.db import connections
@@ -51,13 +50,19 @@ def calendar(request: UserRequest, own: VacancyQuerySet, *, at: datetime) -> dic
         raise BadRequest(f"calendar is not one of: {', '.join(LIMITS)}.")
     chosen = _date(request.GET.get("date", ""), today)
     first, last, before, after = _range(view, chosen)
+    index = reverse("admin:index")  # once: a month has fifty links
+    letters = pgettext("a date in Django's letters", "D j M")
+
+    def address(view: str, day: date) -> str:
+        return f"{index}?calendar={view}&date={day.isoformat()}#calendar"
+
     days = [
         Day(
             day=(day := first + number * DAY),
-            name=date_format(day, pgettext("a date in Django's letters", "D j M")),
+            name=date_format(day, letters),
             is_today=day == today,
             is_outside=view == "month" and day.month != chosen.month,
-            url=_url("day", day),
+            url=address("day", day),
         )
         for number in range((last - first).days + 1)
     ]
@@ -69,12 +74,12 @@ def calendar(request: UserRequest, own: VacancyQuerySet, *, at: datetime) -> dic
         "weekdays": [date_format(day.day, "D") for day in days[:7]] if view != "day" else [],
         "is_empty": not any(day.live or day.closing for day in days),
         "views": [
-            {"name": name, "url": _url(code, chosen), "is_chosen": code == view}
+            {"name": name, "url": address(code, chosen), "is_chosen": code == view}
             for code, name in (("month", _("Month")), ("week", _("Week")))
         ],
-        "before": _url(view, before) if before.year in YEARS else None,
-        "after": _url(view, after) if after.year in YEARS else None,
-        "today": _url(view, today),
+        "before": address(view, before) if before.year in YEARS else None,
+        "after": address(view, after) if after.year in YEARS else None,
+        "today": address(view, today),
         "limit": LIMITS[view],
     }
 
@@ -91,10 +96,6 @@ def _date(text: str, today: date) -> date:
             f"date is not a date from {YEARS[0]} to {YEARS[-1]}, such as {today.isoformat()}."
         )
     return day
-
-
-def _url(view: str, day: date) -> str:
-    return f"{reverse('admin:index')}?{urlencode({'calendar': view, 'date': day.isoformat()})}#calendar"
 
 
 def _range(view: str, day: date) -> tuple[date, date, date, date]:

@@ -32,7 +32,7 @@ from vacancies.quality.google import (
     missing_for_google,
     with_missing_for_google,
 )
-from vacancies.querysets import VacancyList, VacancyQuerySet
+from vacancies.querysets import VacancyList, VacancyQuerySet, in_state
 
 SOON = 7  # days
 OUTDATED = "outdated-text"
@@ -204,9 +204,9 @@ def _prepared(vacancies: VacancyQuerySet) -> VacancyQuerySet:
     return vacancies.alias(title_length=Length("title")).with_form()
 
 
-def closing_soon(vacancies: VacancyQuerySet, *, at: datetime) -> VacancyQuerySet:
-    """Return the published `vacancies` that close within a week."""
-    return vacancies.published(at=at).filter(publish_until__lte=days_after(at, SOON))
+def closing_soon(*, at: datetime) -> Q:
+    """The condition for published vacancies that close within a week."""
+    return in_state("published", at=at) & Q(publish_until__lte=days_after(at, SOON))
 
 
 def filter_by_warning(vacancies: VacancyQuerySet, code: str, *, at: datetime) -> VacancyQuerySet:
@@ -231,7 +231,8 @@ def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | No
     code. One query reads each of these vacancies. Warnings about facts join other tables and have a
     query each.
     """
-    rows = _prepared(vacancies).visible(at=at).order_by().values("brand_id")
+    visible = vacancies.visible(at=at).order_by()
+    rows = _prepared(visible).values("brand_id")
     plain = [warning for warning in CONTENT_WARNINGS if not warning.is_of_facts]
     columns = {_column(warning): Count("pk", filter=warning.condition(at)) for warning in plain}
     found = {
@@ -240,7 +241,8 @@ def count_warnings(vacancies: VacancyQuerySet, *, at: datetime) -> dict[int | No
     }
     for warning in CONTENT_WARNINGS:
         if warning.is_of_facts:
-            for row in rows.filter(warning.condition(at)).annotate(count=Count("pk")):
+            facts = visible.filter(warning.condition(at)).values("brand_id")
+            for row in facts.annotate(count=Count("pk")):
                 found.setdefault(row["brand_id"], {})[warning.code] = row["count"]
     return found
 

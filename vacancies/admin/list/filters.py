@@ -76,7 +76,7 @@ def attention(vacancies: VacancyQuerySet, code: str | None) -> VacancyQuerySet:
     if code == APPROVAL:
         return waiting_for_approval(vacancies)
     if code == ENDING:
-        return closing_soon(vacancies, at=now)
+        return vacancies.filter(closing_soon(at=now))
     if code == FILLED:
         return filled(vacancies.in_state(State.PUBLISHED, at=now))
     known = code in {warning.code for warning in CONTENT_WARNINGS}
