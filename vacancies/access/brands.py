@@ -73,9 +73,9 @@ def forms_for(user: User) -> QuerySet[Form]:
     # Ids, of which there are few: the rules refer to each other, and one statement would repeat
     # each of them up to eight times. And not joined: a form can have many vacancies.
     in_use = Form.objects.filter(pk__in=Vacancy.objects.editable_by(user).values("form"))
+    users: tuple[QuerySet, ...] = (Vacancy.objects.all(), Brand.objects.all(), brands_of(user))
     by_vacancy, by_brand, by_own_brand = (
-        Exists(rows.filter(form=OuterRef("pk")))
-        for rows in (Vacancy.objects, Brand.objects, brands_of(user))
+        Exists(each.filter(form=OuterRef("pk"))) for each in users
     )
     forms = Form.objects.annotate(is_taken=by_vacancy | by_brand, is_ours=by_own_brand)
     columns = ("pk", "extends", "is_default", "is_taken", "is_ours")

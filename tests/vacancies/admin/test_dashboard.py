@@ -231,7 +231,7 @@ def test_dashboard_query_count_does_not_depend_on_the_rows(
                 )
                 record(vacancy, Change.CREATED, author=author, at=NOW)
         client.get("/admin/")
-        with django_assert_max_num_queries(31) as queries:
+        with django_assert_max_num_queries(27) as queries:
             client.get("/admin/")
         found.append(len(queries))
     assert found[0] == found[1]
