@@ -62,6 +62,7 @@ class Group:
     label: str
     hits: list[Hit] = field(default_factory=list)
     url: str = ""
+    has_similar: bool = False  # nothing has the words: the hits have names like them
     is_incomplete: bool = False  # the database took too long
 
 
@@ -228,8 +229,7 @@ def _group(kind: Kind, page: ModelAdmin, request: HttpRequest, text: str, count:
         except OperationalError:
             group.is_incomplete = True
     else:
-        if pks:  # only the last one found some
-            group.label = _("Applications with similar names")
+        group.has_similar = bool(pks)
     first = list(pks)[:count]
     # Without the annotations of the list, such as counts.
     rows = kind.model._default_manager.all()

@@ -52,6 +52,10 @@ class ApplicationChangeList(IdChangeList):
             name = " ".join(names[:2]).strip() or " ".join(filter(None, names[2:]))
             yield EXACT if own == reference or by == address else score(spelt(fold(name))), at, pk
 
+    def has_exact(self) -> bool:
+        """Whether rows with the words themselves are shown, beside those with similar names."""
+        return self.query.strip().startswith(SIMILAR)
+
     def similar_url(self) -> str:
         """Return the page with similar names too."""
         return self.get_query_string({SEARCH_VAR: SIMILAR + self.query}, [PAGE_VAR])

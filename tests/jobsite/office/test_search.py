@@ -249,11 +249,15 @@ def test_similar_names_are_found_among_the_own_applications(office):
     ]
     own = apply(make_vacancy(title="Cook", brand=office.brand), "Jan Goossens")
     name = own.display_name
-    assert found(office.anna, "goosens") == {"Applications with similar names": [name]}
+    assert found(office.anna, "goosens") == {"Applications": [name]}
+    for path in ("/admin/search/?q=goosens", "/admin/search/?q=goosens&part=results"):
+        assert "Applications with similar names" in office.anna.get(path).content.decode()
     for path in lists:
         page = office.anna.get(path, {"q": "goosens"})
         assert [row.pk for row in page.context["cl"].result_list] == [own.pk]
-        assert "Names that are only similar" in page.content.decode()
+        assert "Nothing has these words" in page.content.decode()
+        page = office.anna.get(path, {"q": "~goosens"}).content.decode()
+        assert "Names that are only similar" in page
         page = office.anna.get(path, {"q": "goossens"}).content.decode()
         assert "?q=~goossens" in page
         assert "Names that are only similar" not in page
