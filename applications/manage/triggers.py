@@ -30,8 +30,7 @@ _PART = (
     "applications_application AS application JOIN vacancies_vacancy AS vacancy "
     "ON vacancy.id = application.vacancy_id WHERE application.id = {row}.application_id"
 )
-_MOVED = """applications_application AS application
-      WHERE application.vacancy_id = NEW.id AND OLD.brand_id IS NOT NEW.brand_id"""
+_ALL = "applications_application AS application WHERE application.vacancy_id = NEW.id"
 _BRAND = "(SELECT brand_id FROM vacancies_vacancy WHERE id = {row}.vacancy_id)"
 _MOVES = f"{_BRAND.format(row='OLD')} IS NOT {_BRAND.format(row='NEW')}"
 
@@ -48,25 +47,25 @@ def _statements() -> list[str]:
         _note("NEW.id", brand, False, _OWN.format(row="NEW"), enters) for enters in ("1", _MOVES)
     )
     old = _note("OLD.id", brand, True, _OWN.format(row="OLD"))
-    moved = _note("application.id", "OLD.brand_id", True, _MOVED)
-    moved += _note("application.id", "NEW.brand_id", False, _MOVED, "1")
+    moved = _note("application.id", "OLD.brand_id", True, _ALL)
+    moved += _note("application.id", "NEW.brand_id", False, _ALL, "1")
     # An update notes the old brand as gone, and then the new one: mostly the same row.
-    rows = [
-        (own, "INSERT", new),
-        (own, "UPDATE", old + changed),
-        (own, "DELETE", old),
-        ("vacancies_vacancy", "UPDATE", moved),
+    rows: list[tuple[str, str, str, str]] = [
+        (own, "INSERT", "", new),
+        (own, "UPDATE", "", old + changed),
+        (own, "DELETE", "", old),
+        ("vacancies_vacancy", "UPDATE", "OF brand_id", moved),
     ]
     consents = "applications_consentrequest"
     more = {(consents, "INSERT"): _ASKED, (consents, "UPDATE"): _ANSWERED}
     for table in ("applications_historyentry", consents):
         for verb, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")):
             note = _note("application.id", brand, False, part(row=row))
-            rows.append((table, verb, note + more.get((table, verb), "")))
+            rows.append((table, verb, "", note + more.get((table, verb), "")))
     return [
-        f"CREATE TRIGGER IF NOT EXISTS {table}_{verb}_outgoing AFTER {verb} ON {table} "
-        f"BEGIN{statement}\nEND"
-        for table, verb, statement in rows
+        f"CREATE TRIGGER IF NOT EXISTS {table}_{verb}_outgoing AFTER {verb} {of} ON {table}\n"
+        f"{'WHEN OLD.brand_id IS NOT NEW.brand_id ' if 'brand' in of else ''}BEGIN{statement}\nEND"
+        for table, verb, of, statement in rows
     ]
 
 
