@@ -25,11 +25,12 @@ def options_of(item: JsonObject, before: Content, faults: list[Fault]) -> Conten
     """
     found: Content = {}
     sent = [name for name in Keyword.values if name in item]
-    rows = FilterOption.objects.filter(filter__keyword__in=sent).select_related("filter")
+    rows: dict[str, list[FilterOption]] = {name: [] for name in sent}
+    for row in FilterOption.objects.filter(filter__keyword__in=sent).select_related("filter"):
+        rows[row.filter.keyword].append(row)
     for name in sent:
         own = {pk for pk, _label in before.get(name, ())}
-        known_here = [row for row in rows if row.filter.keyword == name]
-        usable = [row for row in known_here if row.is_active or row.pk in own]
+        usable = [row for row in rows[name] if row.is_active or row.pk in own]
         known = {comparable(row.value): row for row in reversed(usable)}
         known |= {comparable(row.label): row for row in reversed(usable)}
         known |= {row.label: row for row in usable}

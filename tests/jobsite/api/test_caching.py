@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from jobsite.api.caching import is_unchanged
 from tests.factories import make_vacancy
 from tests.jobsite.api.paths import PATHS
 
@@ -60,3 +61,9 @@ def test_compressed_plain_head_and_304_agree_and_max_age_ends_at_the_next_change
     # expires
     for path, seconds in (dict.fromkeys(PATHS, 25) | singles).items():
         assert client.get(path)["Cache-Control"] == f"public, max-age={seconds}", path
+
+
+def test_a_request_without_a_condition_has_no_etag_of_the_response():
+    assert not is_unchanged({}, "")
+    assert not is_unchanged({"HTTP_IF_NONE_MATCH": ""}, "")
+    assert is_unchanged({"HTTP_IF_NONE_MATCH": 'W/"a", "b"'}, '"a"')
